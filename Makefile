@@ -1,0 +1,72 @@
+.DEFAULT_GOAL := help
+.PHONY: help setup fmt lint types arch test test-nojit test-spark test-spark-oldest \
+	bench coverage docs-check check ci clean
+
+PYTHON ?= python3.11
+BIN := .venv/bin
+ARGS ?=
+BENCH ?= --help
+
+export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
+export PYSPARK_DRIVER_PYTHON := $(PYSPARK_PYTHON)
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@echo
+	@echo "  ARGS='...' is passed on to pytest."
+
+setup: ## Make .venv with everything in it, at the pinned versions
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install -c constraints.txt -e '.[all,connect,dev]'
+
+fmt: ## Format, and mend what ruff can mend
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+lint: ## Lint and check the format
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: ## Check types
+	$(BIN)/mypy
+
+arch: ## Check who imports whom
+	$(BIN)/lint-imports
+
+test: ## Tests without a JVM
+	$(BIN)/python -m pytest -q $(ARGS)
+
+test-nojit: ## Kernels and core as plain Python
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels tests/core $(ARGS)
+
+test-spark: ## Tests on Spark; needs Java 17
+	$(BIN)/python -m pytest -q -m spark -p no:randomly $(ARGS)
+
+test-spark-oldest: ## Tests on the oldest supported PySpark, in a venv of its own
+	PYTHON=$(PYTHON) .ci/spark-oldest $(ARGS)
+
+bench: ## Run a benchmark: make bench BENCH='NAME --quick'
+	$(BIN)/python -m benchmarks $(BENCH)
+
+coverage: ## Line and branch coverage of kernels and core, as plain Python
+	$(BIN)/coverage erase
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q tests/kernels tests/core $(ARGS)
+	$(BIN)/coverage combine -q
+	$(BIN)/coverage report --include='src/shedjoin/kernels/*,src/shedjoin/core/*'
+
+docs-check: ## Run the examples of docstrings and pages, and follow the links
+	$(BIN)/python -m pytest -q -m 'not spark' --doctest-modules src/shedjoin tests/docs $(ARGS)
+
+check: lint types arch docs-check test test-nojit test-spark ## All checks in .venv
+
+ci: ## What CI runs: all checks in fresh environments
+	.ci/run
+
+clean: ## Remove caches, builds and the environments of CI
+	rm -rf .ci-venv .ci-venv-oldest build dist .coverage .coverage.* .hypothesis \
+		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache spark-warehouse
+	for folder in src tests benchmarks; do \
+		if [ -d $$folder ]; then \
+			find $$folder -name __pycache__ -type d -prune -exec rm -rf {} +; \
+		fi; \
+	done

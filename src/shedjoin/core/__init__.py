@@ -1,0 +1,1 @@
+"""The join over batches of columns, without an engine."""

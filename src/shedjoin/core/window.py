@@ -1,0 +1,90 @@
+"""Durations and the window of a join."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TypeAlias
+
+from shedjoin.errors import ParameterError
+
+Duration: TypeAlias = str | timedelta
+"""A ``timedelta``, or text such as ``"90 seconds"`` or ``"1 hour 30 minutes"``."""
+
+_UNIT_US = {
+    "microsecond": 1,
+    "millisecond": 1_000,
+    "second": 1_000_000,
+    "minute": 60_000_000,
+    "hour": 3_600_000_000,
+    "day": 86_400_000_000,
+    "week": 604_800_000_000,
+}
+_TERM = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([a-z]+?)s?(?=[\s\d-]|$)")
+_FIX = 'pass a timedelta or text such as "90 seconds" or "1 hour 30 minutes".'
+
+
+def parse_duration(value: Duration) -> int:
+    """Microseconds of a duration."""
+    if isinstance(value, timedelta):
+        return value // timedelta(microseconds=1)
+    if not isinstance(value, str):
+        raise ParameterError(f"{value!r} is not a duration.", fix=_FIX)
+    text = value.strip().lower().removeprefix("interval ")
+    total, place = 0.0, 0
+    while place < len(text):
+        term = _TERM.match(text, place)
+        if term is None or term[2] not in _UNIT_US:
+            raise ParameterError(f"{value!r} is not a duration.", fix=_FIX)
+        total += float(term[1]) * _UNIT_US[term[2]]
+        place = term.end()
+    if not text:
+        raise ParameterError(f"{value!r} is not a duration.", fix=_FIX)
+    return round(total)
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The window: ``left.t - before <= right.t <= left.t + after``, both ends included.
+
+    Parameters
+    ----------
+    before : str or timedelta, default "0 seconds"
+        How far before the left row the right row may lie. Negative: it must come
+        that much later.
+    after : str or timedelta, default "0 seconds"
+        How far after the left row the right row may lie. Negative: it must come
+        that much earlier.
+
+    Examples
+    --------
+    >>> Within(after="1 hour").after_us
+    3600000000
+    >>> Within(before="1 minute", after="-2 minutes")
+    Traceback (most recent call last):
+    shedjoin.errors.ParameterError: Within(before='1 minute', after='-2 minutes') ...
+    Fix: make before + after at least zero, e.g. Within(before="2 minutes", ...
+    """
+
+    before: Duration = "0 seconds"
+    after: Duration = "0 seconds"
+
+    def __post_init__(self) -> None:
+        if self.before_us + self.after_us < 0:
+            problem = f"{self!r} is an empty window: it ends before it begins."
+            fix = (
+                'make before + after at least zero, e.g. Within(before="2 minutes", '
+                'after="-2 minutes").'
+            )
+            raise ParameterError(problem, fix=fix)
+
+    @property
+    def before_us(self) -> int:
+        """``before`` in microseconds."""
+        return parse_duration(self.before)
+
+    @property
+    def after_us(self) -> int:
+        """``after`` in microseconds."""
+        return parse_duration(self.after)

@@ -1,0 +1,1 @@
+"""Loops over one-dimensional arrays, compiled by numba."""

@@ -1,0 +1,129 @@
+"""The hash index over the residents of one side.
+
+Every resident has a *slot*, a number that only grows. Slot ``s`` lives in the ring
+``entries`` at ``3 * (s % capacity)`` as (key, time, next slot of its bucket), three
+words side by side so that a visit costs one cache line. ``heads`` holds the newest
+slot of each bucket. Chains run from new to old, so a walk stops at the first slot
+below ``base``: residents leave in bulk when ``base`` moves, and nothing is unlinked.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.kernels.hashing import mixed
+from shedjoin.kernels.jit import kernel
+from shedjoin.types import IntArray
+
+STRIDE = 3
+NOWHERE = -1
+NEVER = np.int64(np.iinfo(np.int64).min)
+"""The time of a resident that is gone: no window reaches it."""
+
+
+class Index(NamedTuple):
+    """One side's index; both arrays have a power of two of items or triples."""
+
+    heads: IntArray
+    entries: IntArray
+
+
+class Reach(NamedTuple):
+    """Which residents an arrival sees: ``time - back <= resident <= time + ahead``."""
+
+    back: int
+    ahead: int
+
+
+class Pairs(NamedTuple):
+    """Room for matches: position of the arrival, slot of the resident."""
+
+    arrival: IntArray
+    slot: IntArray
+
+
+@kernel
+def link(key: IntArray, time: IntArray, first_slot: int, into_index: Index) -> None:
+    """Give the rows the slots from ``first_slot`` on and put them into the index."""
+    heads, entries = into_index
+    bucket_mask = heads.size - 1
+    slot_mask = entries.size // STRIDE - 1
+    for row in range(key.size):
+        slot = first_slot + row
+        place = STRIDE * (slot & slot_mask)
+        bucket = mixed(key[row]) & bucket_mask
+        entries[place] = key[row]
+        entries[place + 1] = time[row]
+        entries[place + 2] = heads[bucket]
+        heads[bucket] = slot
+
+
+@kernel
+def probe(
+    key: IntArray,
+    time: IntArray,
+    start: int,
+    reach: Reach,
+    index: Index,
+    base: int,
+    into_pairs: Pairs,
+) -> tuple[int, int]:
+    """Match arrivals from ``start`` on until the room for matches is full.
+
+    Returns the number of matches and the arrival to go on from; an arrival whose
+    matches do not fit any more is left for the next call, whole.
+    """
+    heads, entries = index
+    bucket_mask = heads.size - 1
+    slot_mask = entries.size // STRIDE - 1
+    room = into_pairs.slot.size
+    found = 0
+    for row in range(start, key.size):
+        wanted, low, high = key[row], time[row] - reach.back, time[row] + reach.ahead
+        before = found
+        slot = heads[mixed(wanted) & bucket_mask]
+        while slot >= base:
+            place = STRIDE * (slot & slot_mask)
+            if entries[place] == wanted and low <= entries[place + 1] <= high:
+                if found == room:
+                    return before, row
+                into_pairs.arrival[found] = row
+                into_pairs.slot[found] = slot
+                found += 1
+            slot = entries[place + 2]
+    return found, key.size
+
+
+@kernel
+def count_after(entries: IntArray, first_slot: int, rows: int, horizon: int) -> int:
+    """Count the residents of a run of slots whose time lies after ``horizon``."""
+    slot_mask = entries.size // STRIDE - 1
+    count = 0
+    for slot in range(first_slot, first_slot + rows):
+        count += entries[STRIDE * (slot & slot_mask) + 1] > horizon
+    return count
+
+
+@kernel
+def read_run(
+    entries: IntArray, first_slot: int, rows: int
+) -> tuple[IntArray, IntArray]:
+    """Keys and times of a run of slots."""
+    slot_mask = entries.size // STRIDE - 1
+    key = np.empty(rows, np.int64)
+    time = np.empty(rows, np.int64)
+    for row in range(rows):
+        place = STRIDE * ((first_slot + row) & slot_mask)
+        key[row] = entries[place]
+        time[row] = entries[place + 1]
+    return key, time
+
+
+@kernel
+def bury(first_slot: int, rows: int, into_entries: IntArray) -> None:
+    """Make a run of slots unmatchable while its chains still pass through it."""
+    slot_mask = into_entries.size // STRIDE - 1
+    for slot in range(first_slot, first_slot + rows):
+        into_entries[STRIDE * (slot & slot_mask) + 1] = NEVER

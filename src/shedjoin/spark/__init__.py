@@ -1,0 +1,5 @@
+"""The join as a streaming DataFrame: the only part that knows Spark."""
+
+from shedjoin.spark.join import join
+
+__all__ = ["join"]

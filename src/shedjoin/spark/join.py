@@ -1,0 +1,98 @@
+"""The join of two DataFrames."""
+
+from __future__ import annotations
+
+from functools import reduce
+from operator import and_
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
+from pyspark.sql.types import StructField, StructType
+
+from shedjoin.core.keys import On
+from shedjoin.core.report import REPORT_FIELDS, Report
+from shedjoin.core.spec import HASH_COLUMN, JoinSpec
+from shedjoin.core.window import Within
+from shedjoin.errors import ParameterError
+from shedjoin.spark.columns import Arguments, make_spec
+from shedjoin.spark.operator import JoinProcessor
+from shedjoin.spark.shards import shard_numbers
+from shedjoin.spark.wire import JOINED, PACKED, packer, unpack_rows
+from shedjoin.types import SIDES, Side
+
+
+def join(  # noqa: PLR0913  (documented in shedjoin.api)
+    left: DataFrame,
+    right: DataFrame,
+    *,
+    on: On,
+    within: Within,
+    time: tuple[str, str] | None,
+    shards: int | None,
+    suffixes: tuple[str, str],
+    name: str,
+) -> DataFrame:
+    """Join two DataFrames; see :func:`shedjoin.join`."""
+    partitions = int(str(left.sparkSession.conf.get("spark.sql.shuffle.partitions")))
+    if shards is not None and shards < 1:
+        raise ParameterError(
+            f"shards={shards!r} is not a count.",
+            fix=f"leave it out to take spark.sql.shuffle.partitions ({partitions}).",
+        )
+    arguments = Arguments(on, within, time, shards or partitions, suffixes)
+    spec = make_spec((left, right), arguments)
+    numbers = shard_numbers(spec.shards, partitions)
+    streaming = left.isStreaming
+    packed = [
+        _usable(frame, spec, side).mapInArrow(
+            packer(spec, side, numbers, beat=streaming), PACKED
+        )
+        for side, frame in zip(SIDES, (left, right), strict=True)
+    ]
+    joined = (
+        packed[0]
+        .union(packed[1])
+        .groupBy("shard")
+        .transformWithState(
+            JoinProcessor(spec, durable=streaming),
+            JOINED,
+            "append",
+            "EventTime" if streaming else "None",
+        )
+    )
+    if streaming:
+        joined = joined.observe(name, *_totals())
+    return joined.mapInArrow(unpack_rows, _schema((left, right), spec))
+
+
+def _usable(frame: DataFrame, spec: JoinSpec, side: Side) -> DataFrame:
+    """Rows that can match: with a key and a time, as Spark's own inner join filters.
+
+    Done by Spark, which puts the filter on keys below the watermark as it does in its
+    own join: a row without a key does not move the watermark.
+    """
+    own = spec.sides[side]
+    columns = [F.col(f"`{name}`") for name in (*own.keys, own.time)]
+    frame = frame.where(reduce(and_, (column.isNotNull() for column in columns)))
+    if spec.direct:
+        return frame
+    return frame.withColumn(HASH_COLUMN, F.xxhash64(*columns[:-1]))
+
+
+def _totals() -> list[Column]:
+    combine = {"sum": F.sum, "max": F.max}
+    return [combine[Report.combine(name)](name).alias(name) for name in REPORT_FIELDS]
+
+
+def _schema(frames: tuple[DataFrame, DataFrame], spec: JoinSpec) -> StructType:
+    """Columns of the result, without the watermark that the inputs carry.
+
+    A pair may be older than the watermark (its older row waited in the window), so a
+    later operator that dropped late rows by these columns would lose pairs.
+    """
+    return StructType(
+        [
+            StructField(column.name, frames[column.side].schema[column.source].dataType)
+            for column in spec.output
+        ]
+    )

@@ -1,0 +1,97 @@
+"""Packed rows: what travels between the stages of the query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import pyarrow as pa
+from pyspark.sql.types import (
+    BinaryType,
+    ByteType,
+    IntegerType,
+    LongType,
+    StructField,
+    StructType,
+)
+
+from shedjoin.core.codec import decode_rows
+from shedjoin.core.packing import pack
+from shedjoin.core.report import REPORT_FIELDS
+from shedjoin.core.spec import JoinSpec
+from shedjoin.spark.worker import is_first_partition, settle_worker
+from shedjoin.types import Side
+
+ArrowFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+PACKED = StructType(
+    [
+        StructField("shard", IntegerType(), nullable=False),
+        StructField("side", ByteType(), nullable=False),
+        StructField("digest", BinaryType(), nullable=False),
+        StructField("blob", BinaryType(), nullable=False),
+    ]
+)
+JOINED = StructType(
+    [StructField("results", BinaryType(), nullable=True)]
+    + [StructField(name, LongType(), nullable=False) for name in REPORT_FIELDS]
+)
+_PACKED_ARROW = pa.schema(
+    [
+        ("shard", pa.int32()),
+        ("side", pa.int8()),
+        ("digest", pa.binary()),
+        ("blob", pa.binary()),
+    ]
+)
+
+
+def packer(
+    spec: JoinSpec, side: Side, numbers: list[int], *, beat: bool
+) -> ArrowFunction:
+    """Make the map-side function: rows of one side into blobs by shard.
+
+    With ``beat`` the first task of the stage also sends every shard an empty row:
+    in a micro-batch with data each shard then sees the watermark, which it needs to
+    judge late rows of the next one, even if none of its own rows came.
+    """
+
+    def pack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        settle_worker()
+        if beat and is_first_partition():
+            count = len(numbers)
+            yield _packed(numbers, [side] * count, [b""] * count, [b""] * count)
+        for place, blob in pack(batches, side, spec):
+            payload = pa.py_buffer(blob.payload)
+            yield _packed([numbers[place]], [side], [blob.digest], [payload])
+
+    return pack_rows
+
+
+def unpack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Turn result blobs back into rows."""
+    settle_worker()
+    for batch in batches:
+        for cell in batch.column(0):
+            blob = cell.as_buffer()
+            if blob is not None:
+                yield from decode_rows(blob)
+
+
+def _packed(
+    shard: list[int],
+    side: list[int],
+    digest: list[bytes],
+    blob: list[bytes | pa.Buffer],
+) -> pa.RecordBatch:
+    if len(blob) == 1:  # share the blob's memory
+        offsets = pa.py_buffer(pa.array([0, len(blob[0])], pa.int32()).buffers()[1])
+        buffers = [None, offsets, pa.py_buffer(blob[0])]
+        blobs = pa.Array.from_buffers(pa.binary(), 1, buffers)
+    else:
+        blobs = pa.array(blob, pa.binary())
+    columns = [shard, side, digest]
+    arrays = [
+        pa.array(column, field.type)
+        for column, field in zip(columns, _PACKED_ARROW, strict=False)
+    ]
+    return pa.RecordBatch.from_arrays([*arrays, blobs], schema=_PACKED_ARROW)

@@ -1,0 +1,1 @@
+"""Tests of the shape of the code: imports and sizes."""

@@ -1,0 +1,1 @@
+"""The slow plain-Python truth that fast code is compared with."""
