@@ -1,1 +1,1 @@
-"""Benchmarks: ``python -m benchmarks NAME``."""
+"""Measurements of shedjoin: ``python -m benchmarks NAME [--quick] [--json FILE]``."""

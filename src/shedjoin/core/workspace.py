@@ -8,6 +8,7 @@ what the engine's state store holds.
 from __future__ import annotations
 
 import mmap
+import os
 from pathlib import Path
 from typing import Protocol
 
@@ -83,7 +84,7 @@ class MappedWorkspace:
         path = self._folder / f"{name}.int64"
         path.unlink(missing_ok=True)  # a mapping of the old file stays valid
         with path.open("xb") as file:
-            file.truncate(8 * size)
+            os.posix_fallocate(file.fileno(), 0, 8 * size)  # a full disk shows here
         return self.array(name)
 
     def array(self, name: str) -> IntArray:

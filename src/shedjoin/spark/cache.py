@@ -7,7 +7,8 @@ that the state store holds is that state, whoever left it there. A worker takes 
 folder by renaming it, which only one can do, works in it and renames it to the token
 of the new state. A failed or repeated task finds no folder under the old token and
 restores from the state store. The copies lie in Spark's own local folder of the
-executor, which Spark deletes.
+executor, which Spark deletes. A full disk costs speed, not results: the shard then
+works in memory.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ class NodeCache:
 
     def __init__(self, fingerprint: str, shard: int) -> None:
         local = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")[0]
-        root = Path(local or tempfile.gettempdir(), "shedjoin")
+        self._root = Path(local or tempfile.gettempdir(), "shedjoin")
         query = local_property("sql.streaming.queryId") or "batch"
-        self._home = root / query / f"{fingerprint}-{shard}"
+        self._home = self._root / query / f"{fingerprint}-{shard}"
         self._taken = self._home / f"taken-{os.getpid()}"
 
     def take(self, token: str) -> MappedWorkspace | None:
@@ -50,12 +51,31 @@ class NodeCache:
 
     def fresh(self) -> MappedWorkspace:
         """Make an empty workspace for a state that has no copy here."""
+        self._root.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.rmtree(self._taken, ignore_errors=True)
         return MappedWorkspace(self._taken)
 
     def publish(self, token: str) -> None:
         """Offer the workspace taken or made before as the copy of a newer state."""
-        for stale in self._home.iterdir():
-            if stale != self._taken and not stale.name.startswith("taken-"):
-                shutil.rmtree(stale, ignore_errors=True)
+        for other in self._home.iterdir():
+            if not _in_use(other):
+                shutil.rmtree(other, ignore_errors=True)
         self._taken.rename(self._home / token)
+
+    def discard(self) -> None:
+        """Give up the workspace taken or made before."""
+        shutil.rmtree(self._taken, ignore_errors=True)
+
+
+def _in_use(folder: Path) -> bool:
+    """Whether a worker that still runs, this one included, has taken the folder."""
+    kind, _, process = folder.name.partition("-")
+    if kind != "taken":
+        return False
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

@@ -43,6 +43,8 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     spec = make_spec((left, right), arguments)
     numbers = shard_numbers(spec.shards, partitions)
     streaming = left.isStreaming
+    if streaming:
+        _require_rocksdb(left)
     packed = [
         _usable(frame, spec, side).mapInArrow(
             packer(spec, side, numbers, beat=streaming), PACKED
@@ -63,6 +65,19 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     if streaming:
         joined = joined.observe(name, *_totals())
     return joined.mapInArrow(unpack_rows, _schema((left, right), spec))
+
+
+def _require_rocksdb(frame: DataFrame) -> None:
+    """Refuse before the query starts what Spark would refuse after."""
+    setting = "spark.sql.streaming.stateStore.providerClass"
+    provider = str(frame.sparkSession.conf.get(setting))
+    if "RocksDB" not in provider:
+        raise ParameterError(
+            f"the state store is {provider.rsplit('.', 1)[-1]}; Spark's "
+            "transformWithState, which carries the join, needs RocksDB.",
+            fix=f'spark.conf.set("{setting}", "org.apache.spark.sql.execution.'
+            'streaming.state.RocksDBStateStoreProvider").',
+        )
 
 
 def _usable(frame: DataFrame, spec: JoinSpec, side: Side) -> DataFrame:

@@ -18,7 +18,7 @@ from shedjoin.core.codec import (
 from shedjoin.core.spec import JoinSpec
 from shedjoin.core.step import Outcome, step
 from shedjoin.core.store import BEGINNING_MS, EMPTY, WindowStore
-from shedjoin.core.workspace import MemoryWorkspace
+from shedjoin.core.workspace import MemoryWorkspace, Workspace
 from shedjoin.errors import StateMismatchError
 from shedjoin.spark.cache import NodeCache
 
@@ -71,11 +71,16 @@ class SparkShard:
     def run(self, blobs: Sequence[Blob], watermark_ms: int) -> Outcome:
         """Join one micro-batch and write what it changed."""
         directory = self._stored_directory()
-        store, restored = self._open(directory)
-        outcome = step(store, blobs, watermark_ms)
         token = chain(directory.token, blobs, watermark_ms)
+        try:
+            store, restored = self._open(directory)
+            outcome = step(store, blobs, watermark_ms)
+            self._cache.publish(token)
+        except OSError:  # no room on the local disk
+            self._cache.discard()
+            store, restored = self._restored(MemoryWorkspace(), directory), True
+            outcome = step(store, blobs, watermark_ms)
         written = self._write(store, token)
-        self._cache.publish(token)
         self._set_timer(directory.watermark_ms, store.watermark_ms, directory.token)
         report = outcome.report.with_written(written, restored=restored)
         return outcome._replace(report=report)
@@ -87,14 +92,17 @@ class SparkShard:
         return decode_directory(stored[0], self._fingerprint)
 
     def _open(self, directory: Directory) -> tuple[WindowStore, bool]:
-        if not directory.token:
-            return WindowStore(self._spec, self._cache.fresh()), False
-        workspace = self._cache.take(directory.token)
-        if workspace is not None:
-            return WindowStore(self._spec, workspace, directory, opened=True), False
-        store = WindowStore(self._spec, self._cache.fresh(), directory)
+        if directory.token:
+            workspace = self._cache.take(directory.token)
+            if workspace is not None:
+                return WindowStore(self._spec, workspace, directory, opened=True), False
+        restored = self._restored(self._cache.fresh(), directory)
+        return restored, bool(directory.segments)
+
+    def _restored(self, workspace: Workspace, directory: Directory) -> WindowStore:
+        store = WindowStore(self._spec, workspace, directory)
         store.restore(self._stored_rows, directory)
-        return store, True
+        return store
 
     def _stored_rows(self, number: int) -> pa.RecordBatch:
         stored = self._state.getValue((number,))

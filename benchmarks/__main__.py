@@ -1,0 +1,39 @@
+"""Command line of the benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from pathlib import Path
+
+from benchmarks.console import show
+from benchmarks.record import Record
+
+NAMES = {
+    "exact": "the join on Spark against Spark's own join and the bare engine",
+    "window-growth": "cost of a micro-batch when the window is 16 times longer",
+    "kernels": "the join on one core, without Spark",
+    "first-use": "seconds from the call to the first result on Spark",
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="; ".join(f"{name}: {what}" for name, what in NAMES.items()),
+    )
+    parser.add_argument("name", choices=NAMES)
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, to try it")
+    parser.add_argument("--json", type=Path, help="write the record to this file")
+    parser.add_argument("--plot", type=Path, help="draw the record into this PNG file")
+    options = parser.parse_args()
+    module = importlib.import_module(f"benchmarks.{options.name.replace('-', '_')}")
+    record: Record = module.run(quick=options.quick)
+    show(record)
+    if options.json:
+        record.write(options.json)
+    if options.plot:
+        importlib.import_module("benchmarks.chart").draw(record, options.plot)
+
+
+main()

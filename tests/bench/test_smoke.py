@@ -1,0 +1,43 @@
+"""The benchmarks run and give the figures they promise, at a tiny size."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+RATES = ["passthrough", "native_memory", "native_rocksdb"]
+FIELDS = {
+    "kernels": ["arrivals_per_s", "arrivals_per_s_10_matches"],
+    "exact": ["equal", "rows_per_s"]
+    + [f"{name}_rows_per_s" for name in RATES]
+    + [f"ratio_{name}" for name in RATES],
+    "window-growth": ["time_ratio", "bytes_ratio"],
+}
+
+
+def run(name: str, folder: Path) -> dict[str, Any]:
+    path = folder / "record.json"
+    call = [sys.executable, "-m", "benchmarks", name, "--quick", "--json", str(path)]
+    subprocess.run(call, check=True, cwd=ROOT, capture_output=True)
+    record: dict[str, Any] = json.loads(path.read_text())
+    return record
+
+
+@pytest.mark.bench
+@pytest.mark.parametrize("name", FIELDS)
+def test_a_benchmark_gives_its_figures(name: str, tmp_path: Path) -> None:
+    record = run(name, tmp_path)
+    assert all(record[field] > 0 for field in FIELDS[name])
+    assert record["sizes"]["seed"] >= 0
+    assert record["versions"]["shedjoin"]
+    if name == "exact":
+        assert record["equal"] is True
+        assert record["results"] > 0
+    if name == "window-growth":
+        assert record["bytes_ratio"] <= 1.5

@@ -1,0 +1,63 @@
+"""The README's two quickstarts run as written, after ``pip install .[all]``."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+
+
+def run(python: str, code: str, folder: Path) -> str:
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    environment |= {"PYSPARK_PYTHON": python, "PYSPARK_DRIVER_PYTHON": python}
+    done = subprocess.run(
+        [python, "-c", code],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done.stdout
+
+
+def test_there_are_two_quickstarts() -> None:
+    assert len(BLOCKS) == 2
+    assert "pyspark" not in BLOCKS[0]
+    assert "pyspark" in BLOCKS[1]
+
+
+def test_the_quickstart_without_spark(tmp_path: Path) -> None:
+    printed = run(sys.executable, BLOCKS[0], tmp_path)
+    assert re.search(r"matched +\d{4}", printed)
+    assert "clicked_at" in printed
+
+
+@pytest.mark.spark
+def test_both_quickstarts_in_a_fresh_environment(tmp_path: Path) -> None:
+    venv.create(tmp_path / "fresh", with_pip=True)
+    python = str(tmp_path / "fresh" / "bin" / "python")
+    pins = ROOT / "constraints.txt"
+    install = [python, "-m", "pip", "install", "-q", "-c", str(pins), f"{ROOT}[all]"]
+    subprocess.run(install, check=True, cwd=tmp_path, capture_output=True)
+    assert "matched" in run(python, BLOCKS[0], tmp_path)
+    printed = run(python, BLOCKS[1], tmp_path)
+    assert "clicked_at" in printed
+    assert "matched" in printed
+    info = subprocess.run(
+        [str(tmp_path / "fresh" / "bin" / "shedjoin"), "info"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "state format" in info.stdout
