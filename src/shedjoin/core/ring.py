@@ -52,11 +52,17 @@ class Ring:
     def insert(self, hot: Hot, first_slot: int | None = None) -> int:
         """Give rows the next slots, or those from ``first_slot``; return the first."""
         first = self.end if first_slot is None else first_slot
+        self.skip_to(first)
         self._fit(first + hot.key.size - self.base)
-        self.bury(self.end, first - self.end)  # slots that were given up before
         link(hot.key, hot.time, first, self.index)
         self.end = first + hot.key.size
         return first
+
+    def skip_to(self, end: int) -> None:
+        """Leave slots out that were given up before."""
+        self._fit(end - self.base)
+        self.bury(self.end, end - self.end)
+        self.end = end
 
     def read(self, first_slot: int, rows: int) -> Hot:
         """Keys and times of a run of slots."""

@@ -50,16 +50,30 @@ def worth_moving(segments: Sequence[Segment], end: int) -> list[Segment]:
 
 
 def _mergeable(segments: Sequence[Segment]) -> list[Segment]:
-    newest = _level(segments[-1])
-    if newest is None:
-        return []
+    """Find the newest segments to merge, as when a counter to base eight carries.
+
+    Eight of a level become one of the next; if that makes eight there, they go along.
+    """
+    level = _level(segments[-1])
+    chosen, merged = 0, 0
+    while level is not None:
+        run = _run(segments, level)
+        if run - chosen + merged < FANOUT:
+            break
+        chosen, merged = run, 1
+        level += 1
+    return list(segments[-chosen:]) if chosen else []
+
+
+def _run(segments: Sequence[Segment], highest: int) -> int:
+    """Count the newest segments up to a level."""
     run = 0
     for segment in reversed(segments):
         level = _level(segment)
-        if level is None or level > newest:
+        if level is None or level > highest:
             break
         run += 1
-    return list(segments[-run:]) if run >= FANOUT else []
+    return run
 
 
 def _level(segment: Segment) -> int | None:

@@ -76,7 +76,7 @@ class WindowStore:
                 rows = load(segment.id)
                 self.workspace.put(segment.id, rows)
                 self.rings[side].insert(self._hot(side, rows), segment.first_slot)
-            self.rings[side].end = directory.next_slot[side]
+            self.rings[side].skip_to(directory.next_slot[side])
 
     def directory(self, token: str) -> Directory:
         """All that has to be stored besides the rows."""

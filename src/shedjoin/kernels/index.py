@@ -18,6 +18,7 @@ from shedjoin.kernels.jit import kernel
 from shedjoin.types import IntArray
 
 STRIDE = 3
+BLOCK = 64
 NOWHERE = -1
 NEVER = np.int64(np.iinfo(np.int64).min)
 """The time of a resident that is gone: no window reaches it."""
@@ -72,27 +73,42 @@ def probe(
 ) -> tuple[int, int]:
     """Match arrivals from ``start`` on until the room for matches is full.
 
-    Returns the number of matches and the arrival to go on from; an arrival whose
-    matches do not fit any more is left for the next call, whole.
+    Returns the number of matches and the arrival to go on from. Arrivals are taken in
+    blocks whose chains are walked side by side, one step of each at a time: the memory
+    accesses of a block overlap instead of waiting for each other. A block whose matches
+    may not fit is left for the next call, whole.
     """
     heads, entries = index
     bucket_mask = heads.size - 1
     slot_mask = entries.size // STRIDE - 1
     room = into_pairs.slot.size
+    walker = np.empty(BLOCK, np.int64)
+    at = np.empty(BLOCK, np.int64)
     found = 0
-    for row in range(start, key.size):
-        wanted, low, high = key[row], time[row] - reach.back, time[row] + reach.ahead
+    for first in range(start, key.size, BLOCK):
         before = found
-        slot = heads[mixed(wanted) & bucket_mask]
-        while slot >= base:
-            place = STRIDE * (slot & slot_mask)
-            if entries[place] == wanted and low <= entries[place + 1] <= high:
-                if found == room:
-                    return before, row
+        walking = 0
+        for row in range(first, min(first + BLOCK, key.size)):
+            slot = heads[mixed(key[row]) & bucket_mask]
+            walker[walking] = row
+            at[walking] = slot
+            walking += slot >= base
+        while walking:
+            if found + walking > room:
+                return before, first
+            left = 0
+            for place in range(walking):
+                row, slot = walker[place], at[place]
+                entry = STRIDE * (slot & slot_mask)
+                when = entries[entry + 1]
+                low, high = time[row] - reach.back, time[row] + reach.ahead
                 into_pairs.arrival[found] = row
                 into_pairs.slot[found] = slot
-                found += 1
-            slot = entries[place + 2]
+                found += entries[entry] == key[row] and low <= when <= high
+                walker[left] = row
+                at[left] = entries[entry + 2]
+                left += at[left] >= base
+            walking = left
     return found, key.size
 
 

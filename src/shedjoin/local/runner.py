@@ -153,7 +153,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
         rows = [batch for outcome in outcomes for batch in outcome.results]
         results = pa.Table.from_batches(rows, result_schema(schemas, spec))
         run.batches.append(LocalBatch(results, report))
-        run.state_bytes.append(b"".join(worker.digest() for worker in workers))
+        run.state_bytes.append(b"".join(worker.blobs.digest() for worker in workers))
         watermark.observe(
             (_greatest(tables[0], spec, 0), _greatest(tables[1], spec, 1))
         )

@@ -1,0 +1,178 @@
+"""One shard driven by plain rows, beside a list-keeping oracle."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from oracle.join import Row, is_dead, is_late, new_pairs
+from shedjoin.core.arrivals import Blob, digest
+from shedjoin.core.codec import (
+    decode_directory,
+    decode_segment,
+    encode_directory,
+    encode_rows,
+)
+from shedjoin.core.keys import OutputColumn
+from shedjoin.core.spec import HASH_COLUMN, JoinSpec, SideSpec
+from shedjoin.core.step import Outcome, step
+from shedjoin.core.store import WindowStore
+from shedjoin.core.workspace import MappedWorkspace, MemoryWorkspace, Workspace
+from shedjoin.types import LEFT, RIGHT, SIDES, Side
+
+TIME = pa.timestamp("us", "UTC")
+SCHEMA = pa.schema([("key", pa.int64()), ("time", TIME), ("id", pa.int64())])
+
+Pairs = Counter[tuple[int, int]]
+Batch = tuple[Sequence["Arrival"], Sequence["Arrival"]]
+
+
+class Arrival(NamedTuple):
+    """A row of either side."""
+
+    key: int
+    time_us: int
+    id: int
+
+
+def make_spec(
+    before_us: int, after_us: int, *, shards: int = 1, direct: bool = True
+) -> JoinSpec:
+    """Return a join of (key, time, id) with itself that gives pairs of ids."""
+    columns = tuple((field.name, str(field.type)) for field in SCHEMA)
+    side = SideSpec(columns, ("key",), "time")
+    output = (OutputColumn(LEFT, "id", "left"), OutputColumn(RIGHT, "id", "right"))
+    return JoinSpec(side, side, before_us, after_us, shards, direct, output)
+
+
+def batch_of(rows: Sequence[Arrival], *, direct: bool = True) -> pa.RecordBatch:
+    """Return rows as columns; keys that do not fit get hashes that collide."""
+    arrays = [
+        pa.array([row.key for row in rows], pa.int64()),
+        pa.array([row.time_us for row in rows], pa.int64()).cast(TIME),
+        pa.array([row.id for row in rows], pa.int64()),
+    ]
+    batch = pa.record_batch(arrays, schema=SCHEMA)
+    if direct:
+        return batch
+    hashes = pa.array([row.key % 2 for row in rows], pa.int64())
+    return batch.append_column(HASH_COLUMN, hashes)
+
+
+def blob_of(side: Side, rows: Sequence[Arrival], *, direct: bool = True) -> Blob:
+    """Return rows as they travel."""
+    batch = batch_of(rows, direct=direct)
+    payload = encode_rows([batch], batch.schema)
+    return Blob(side, digest(payload), payload)
+
+
+def pairs_of(outcome: Outcome) -> Pairs:
+    """Return the ids of the joined rows, left first."""
+    return Counter(
+        pair
+        for batch in outcome.results
+        for pair in zip(*(column.to_pylist() for column in batch.columns), strict=True)
+    )
+
+
+class Shard:
+    """A window store with the bytes an engine would keep of it."""
+
+    def __init__(self, spec: JoinSpec, folder: Path | None = None) -> None:
+        self.spec = spec
+        self.segments: dict[int, bytes] = {}
+        self.directory = b""
+        self._folder = folder
+        self._made = 0
+        self.store = WindowStore(spec, self._workspace())
+
+    def run(self, batch: Batch, watermark_ms: int) -> Outcome:
+        """Join one micro-batch and store what it changed."""
+        blobs = [
+            blob_of(side, batch[side], direct=self.spec.direct)
+            for side in SIDES
+            if batch[side]
+        ]
+        outcome = step(self.store, blobs, watermark_ms)
+        for number in self.store.dropped:
+            del self.segments[number]
+        for number, rows in self.store.written.items():
+            encoded = encode_rows([rows], rows.schema, stored=True)
+            self.segments[number] = encoded.to_pybytes()
+        self.store.dropped.clear()
+        self.store.written.clear()
+        self.directory = encode_directory(self.store.directory("token"), "print")
+        return outcome
+
+    def restore(self) -> None:
+        """Start again from the stored bytes."""
+        directory = decode_directory(self.directory, "print")
+        self.store = WindowStore(self.spec, self._workspace(), directory)
+        self.store.restore(lambda n: decode_segment(self.segments[n]), directory)
+
+    def reopen(self) -> None:
+        """Start again from the folder of the workspace."""
+        directory = decode_directory(self.directory, "print")
+        workspace = MappedWorkspace(self._here())
+        self.store = WindowStore(self.spec, workspace, directory, opened=True)
+
+    def _workspace(self) -> Workspace:
+        self._made += 1
+        return MappedWorkspace(self._here()) if self._folder else MemoryWorkspace()
+
+    def _here(self) -> Path:
+        assert self._folder is not None
+        return self._folder / str(self._made)
+
+
+class Oracle:
+    """Keeps rows in lists; tells what a micro-batch must give."""
+
+    def __init__(self, spec: JoinSpec) -> None:
+        self._spec = spec
+        self._late_ms = 0
+        self.kept: tuple[list[Row], list[Row]] = ([], [])
+
+    def run(self, batch: Batch, watermark_ms: int) -> Pairs:
+        """Return the pairs of ids, then forget the dead."""
+        spec = self._spec
+        rows = [[Row((a.key,), a.time_us, a.id) for a in side] for side in batch]
+        left, right = ([r for r in s if not is_late(r, self._late_ms)] for s in rows)
+        pairs = new_pairs(self.kept, (left, right), spec.before_us, spec.after_us)
+        self._late_ms = watermark_ms
+        self.kept = (
+            self._alive(self.kept[0] + left, spec.after_us),
+            self._alive(self.kept[1] + right, spec.before_us),
+        )
+        return Counter((a.payload, b.payload) for a, b in pairs)
+
+    def _alive(self, rows: list[Row], reach_us: int) -> list[Row]:
+        return [row for row in rows if not is_dead(row, reach_us, self._late_ms)]
+
+
+def check(
+    shard: Shard,
+    stream: Iterable[tuple[Batch, int]],
+    after_each: Callable[[int], None] | None = None,
+) -> list[bytes]:
+    """Run a stream of (micro-batch, watermark) against the oracle.
+
+    Returns the directory after each micro-batch.
+    """
+    oracle = Oracle(shard.spec)
+    directories = []
+    for number, (batch, watermark_ms) in enumerate(stream):
+        expected = oracle.run(batch, watermark_ms)
+        outcome = shard.run(batch, watermark_ms)
+        assert pairs_of(outcome) == expected, f"batch {number}"
+        report = outcome.report
+        residents = (report.resident_left, report.resident_right)
+        assert residents == tuple(map(len, oracle.kept)), f"batch {number}"
+        directories.append(shard.directory)
+        if after_each is not None:
+            after_each(number)
+    return directories

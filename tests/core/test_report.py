@@ -1,0 +1,88 @@
+"""Reports add up: over shards, over micro-batches and within one."""
+
+from dataclasses import asdict, fields
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shedjoin import Within, local
+from shedjoin.core.report import REPORT_FIELDS, Report
+from shedjoin.local import LocalBatch
+
+counts = st.integers(0, 2**50)
+reports = st.builds(Report, **dict.fromkeys(REPORT_FIELDS, counts))
+SUMMED = [name for name in REPORT_FIELDS if name != "watermark_ms"]
+
+
+def test_fields_are_named_in_order() -> None:
+    assert tuple(field.name for field in fields(Report)) == REPORT_FIELDS
+    assert [n for n in REPORT_FIELDS if Report.combine(n) == "sum"] == SUMMED
+    assert Report.combine("watermark_ms") == "max"
+
+
+@given(reports, reports)
+def test_counts_are_summed_and_the_watermark_is_the_latest(
+    a: Report, b: Report
+) -> None:
+    total = a + b
+    for name in SUMMED:
+        assert getattr(total, name) == getattr(a, name) + getattr(b, name)
+    assert total.watermark_ms == max(a.watermark_ms, b.watermark_ms)
+
+
+@given(reports, reports, reports)
+def test_order_does_not_matter(a: Report, b: Report, c: Report) -> None:
+    assert (a + b) + c == a + (c + b)
+    assert sum([a, b], Report()) == b + a
+
+
+@given(reports, counts, st.booleans())
+def test_what_was_written_is_filled_in(
+    report: Report, written: int, restored: bool
+) -> None:
+    filled = report.with_written(written, restored=restored)
+    changed = {"written_bytes": written, "restored": int(restored)}
+    assert asdict(filled) == asdict(report) | changed
+
+
+def run(shards: int) -> list[LocalBatch]:
+    left = local.uniform("l", rows=3000, keys=40, seconds=600, seed=1, batches=12)
+    right = local.uniform("r", rows=2000, keys=40, seconds=700, seed=2, batches=12)
+    order = [3, 0, 1, 2, 5, 4, 6, 7, 9, 8, 10, 11]  # so that rows come late
+    return local.join(
+        [(left[n], right[n]) for n in order],
+        on="key",
+        within=Within(before="20 seconds", after="30 seconds"),
+        time=("l_time", "r_time"),
+        lateness=("1 second", "2 seconds"),
+        shards=shards,
+    ).batches
+
+
+def test_a_micro_batch_adds_up() -> None:
+    before = Report()
+    late = expired = 0
+    for batch in run(shards=1):
+        now = batch.report
+        for side in ("left", "right"):
+            of = {name: getattr(now, f"{name}_{side}") for name in ("seen", "late")}
+            stored = getattr(now, f"stored_{side}")
+            gone = getattr(now, f"expired_{side}")
+            assert of["seen"] == of["late"] + stored
+            assert getattr(now, f"resident_{side}") == (
+                getattr(before, f"resident_{side}") + stored - gone
+            )
+            late, expired = late + of["late"], expired + gone
+        assert now.matched == batch.results.num_rows
+        assert now.watermark_ms >= before.watermark_ms
+        assert now.written_bytes > 0
+        before = now
+    assert late > 0
+    assert expired > 0
+
+
+def test_shards_add_up() -> None:
+    same = [n for n in REPORT_FIELDS if not n.endswith("bytes") and n != "segments"]
+    for one, three in zip(run(shards=1), run(shards=3), strict=True):
+        for name in same:
+            assert getattr(one.report, name) == getattr(three.report, name), name

@@ -1,0 +1,117 @@
+"""Types are fixed at the seam: a kernel is compiled once, not once per caller."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from shedjoin.kernels.hashing import mixed
+
+pytestmark = pytest.mark.skipif(
+    not hasattr(mixed, "signatures"), reason="kernels are plain Python in this run"
+)
+
+EXPECTED = {
+    "mixed": 1,  # none when its callers come from the cache: it is inside them
+    "chain_words": 2,  # columns of Arrow are read-only, those made by numpy are not
+    "chain_bytes": 1,
+    "link": 1,
+    "probe": 1,
+    "count_after": 1,
+    "read_run": 1,
+    "bury": 1,
+}
+
+PROGRAM = """
+import json, sys, tempfile
+from decimal import Decimal
+from pathlib import Path
+import numpy as np
+import pyarrow as pa
+from shedjoin import Within, local
+from shedjoin.core.packing import pack
+from shedjoin.core.step import step
+from shedjoin.core.store import WindowStore
+from shedjoin.core.workspace import MappedWorkspace
+from shedjoin.kernels import hashing, index
+from shedjoin.local.tables import make_spec
+
+rng = np.random.default_rng(0)
+SECOND = 1_000_000
+
+
+def table(side, batch, kind):
+    rows = 300
+    number = rng.integers(0, 50, rows)
+    time = (100 + 10 * batch + rng.integers(0, 10, rows)) * SECOND
+    time[0] += 10_000 * SECOND * (batch == 0)  # pins the oldest segment
+    made = {
+        "int64": lambda: {"k": number},
+        "int32": lambda: {"k": pa.array(number, pa.int32())},
+        "bool": lambda: {"k": pa.array(number % 2 == 0)},
+        "date": lambda: {"k": pa.array(number.astype(np.int32), pa.date32())},
+        "string": lambda: {"k": [f"key {n}" for n in number]},
+        "decimal": lambda: {"k": [Decimal(int(n)) for n in number]},
+        "float": lambda: {"k": number / 2},
+        "pair": lambda: {"k": number, "k2": [f"{n % 3}" for n in number]},
+        "triple": lambda: {"k": number, "k2": number % 2 == 0, "k3": number / 3},
+    }[kind]()
+    return pa.table({**made, side: pa.array(time, pa.timestamp("us", "UTC"))})
+
+
+KEYS = {"pair": ["k", "k2"], "triple": ["k", "k2", "k3"]}
+WINDOW = Within(before="20 seconds", after="20 seconds")
+KINDS = "int64 int32 bool date string decimal float pair triple".split()
+for kind in KINDS:
+    local.join(
+        [(table("l", batch, kind), table("r", batch, kind)) for batch in range(20)],
+        on=KEYS.get(kind, "k"),
+        within=WINDOW,
+        time=("l", "r"),
+        shards=1 if kind == "int64" else 2,
+        restart_every=6,
+    )
+
+with tempfile.TemporaryDirectory() as folder:
+    workspace, opened, names = MappedWorkspace(Path(folder)), False, ("_l", "_r")
+    for batch in range(20):
+        sides = table("l", batch, "int64"), table("r", batch, "int64")
+        schemas = sides[0].schema, sides[1].schema
+        spec = make_spec(schemas, "k", WINDOW, ("l", "r"), 1, names)
+        if opened:
+            directory = store.directory("")
+            store = WindowStore(spec, workspace, directory, opened=True)
+        else:
+            store, opened = WindowStore(spec, workspace), True
+        blobs = [b for s in (0, 1) for _, b in pack(sides[s].to_batches(), s, spec)]
+        step(store, blobs, 1000 * (100 + 10 * batch))
+
+kernels = {
+    name: kernel
+    for module in (hashing, index)
+    for name, kernel in vars(module).items()
+    if hasattr(kernel, "signatures")
+}
+json.dump({name: len(k.signatures) for name, k in kernels.items()}, sys.stdout)
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled() -> dict[str, int]:
+    """How many signatures each kernel has after a run of everything."""
+    run = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
+    found: dict[str, int] = json.loads(run.stdout)
+    return found
+
+
+def test_every_kernel_is_listed(compiled: dict[str, int]) -> None:
+    assert compiled.keys() == EXPECTED.keys()
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_kernel_is_compiled_and_not_twice(name: str, compiled: dict[str, int]) -> None:
+    assert (name != "mixed") <= compiled[name] <= EXPECTED[name]
