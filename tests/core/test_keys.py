@@ -117,3 +117,10 @@ def test_equal_suffixes_collide() -> None:
     with pytest.raises(ColumnError, match="several columns 'v_x'") as caught:
         output_columns(["k", "v"], ["k", "v"], [("k", "k")], ("_x", "_x"))
     assert "suffixes other than ('_x', '_x')" in caught.value.fix
+
+
+@pytest.mark.parametrize("on", [5, None, [], {}, [1, 2]])
+def test_what_names_no_columns_is_refused(on: object) -> None:
+    with pytest.raises(ParameterError, match="names no key columns") as caught:
+        key_pairs(on)
+    assert "Fix: pass on=" in str(caught.value)

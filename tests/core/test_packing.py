@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin.core import arrivals, packing
+from shedjoin.core import batches as groups
+from shedjoin.core import packing
 from shedjoin.core.arrivals import Blob, Chunk, chain, chunks
 from shedjoin.core.codec import decode_rows
 from shedjoin.core.packing import pack, shard_of
@@ -115,7 +116,7 @@ def rows_in(found: list[Chunk], side: Side) -> list[int]:
 def test_order_of_delivery_does_not_matter(
     chunk_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(arrivals, "CHUNK_BYTES", chunk_bytes)
+    monkeypatch.setattr(groups, "CHUNK_BYTES", chunk_bytes)
     blobs = some_blobs(12)
     found = list(chunks(blobs, SPEC, 0))
     for seed in range(5):

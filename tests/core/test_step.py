@@ -72,6 +72,15 @@ def test_more_matches_than_room(room: int, monkeypatch: pytest.MonkeyPatch) -> N
     assert outcome.report.matched == 100
 
 
+def test_results_come_in_bounded_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matches, "ROOM", 1000)
+    left = [Arrival(1, 50, number) for number in range(400)]
+    right = [Arrival(1, 50, number) for number in range(70)]
+    outcome = Shard(make_spec(0, 0)).run((left, right), 0)
+    assert outcome.report.matched == 28_000
+    assert max(batch.num_rows for batch in outcome.results) <= 1000
+
+
 def once(left: list[Arrival], right: list[Arrival]) -> Outcome:
     """Join everything there is, as for archived streams."""
     store = WindowStore(make_spec(10, 10), MemoryWorkspace())
@@ -97,3 +106,13 @@ def test_no_arrivals() -> None:
     outcome = Shard(make_spec(0, 0)).run(([], []), 17)
     assert outcome.results == []
     assert (outcome.report.seen_left, outcome.report.watermark_ms) == (0, 17)
+
+
+def test_wide_rows_are_gathered_in_small_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(matches, "ROOM_BYTES", 4800)
+    rows = [Arrival(1, 50, number) for number in range(60)]
+    outcome = Shard(make_spec(0, 0)).run((rows, rows), 0)
+    assert outcome.report.matched == 3600
+    assert max(batch.num_rows for batch in outcome.results) <= 100

@@ -42,7 +42,10 @@ def test_text(text: str, microseconds: int) -> None:
     assert parse_duration(text) == microseconds
 
 
-@given(st.timedeltas())
+LONGEST = timedelta(days=10_000_000)
+
+
+@given(st.timedeltas(-LONGEST, LONGEST))
 def test_timedelta_is_exact(value: timedelta) -> None:
     assert timedelta(microseconds=parse_duration(value)) == value
 
@@ -142,3 +145,11 @@ def test_window_is_a_value() -> None:
     assert len({window, Within("1 minute", "1 hour")}) == 1
     with pytest.raises(AttributeError):
         window.before = "2 minutes"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("days", ["106751992", "999999999999", "9" * 400])
+def test_a_window_may_not_overflow(days: str) -> None:
+    with pytest.raises(ParameterError, match="too long") as caught:
+        Within(after=f"{days} days").after_us  # noqa: B018
+    assert "Fix: " in str(caught.value)
+    assert Within(after="10000000 days").after_us == 864 * 10**15

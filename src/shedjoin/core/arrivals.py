@@ -14,13 +14,11 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from shedjoin.core.batches import chunked
 from shedjoin.core.codec import decode_rows
 from shedjoin.core.hot import Hot, hot_columns
 from shedjoin.core.spec import JoinSpec
 from shedjoin.types import SIDES, Side
-
-CHUNK_BYTES = 64 << 20
-"""Arrivals are joined and stored in chunks of about this size."""
 
 
 class Blob(NamedTuple):
@@ -57,25 +55,17 @@ def chunks(blobs: Iterable[Blob], spec: JoinSpec, late_ms: int) -> Iterator[Chun
     """Arrivals in their own order, late ones (``time <= late_ms``) left out."""
     ordered = sorted(blobs, key=_order)
     for side in SIDES:
-        pending: list[pa.RecordBatch] = []
-        for blob in ordered:
-            if blob.side == side:
-                pending.extend(decode_rows(blob.payload))
-            if sum(batch.nbytes for batch in pending) >= CHUNK_BYTES:
-                yield _chunk(side, pending, spec, late_ms)
-                pending = []
-        if pending:
-            yield _chunk(side, pending, spec, late_ms)
+        mine = (blob.payload for blob in ordered if blob.side == side)
+        batches = (batch for payload in mine for batch in decode_rows(payload))
+        for rows in chunked(batches):
+            yield _chunk(side, rows, spec, late_ms)
 
 
 def _order(blob: Blob) -> tuple[int, bytes]:
     return blob.side, blob.digest
 
 
-def _chunk(
-    side: Side, batches: list[pa.RecordBatch], spec: JoinSpec, late_ms: int
-) -> Chunk:
-    rows = pa.concat_batches(batches) if len(batches) > 1 else batches[0]
+def _chunk(side: Side, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int) -> Chunk:
     seen = rows.num_rows
     hot = hot_columns(rows, spec.sides[side], direct=spec.direct)
     on_time = hot.time > 1000 * late_ms

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -23,14 +23,16 @@ class OutputColumn:
     name: str
 
 
-def key_pairs(on: On) -> tuple[tuple[str, str], ...]:
+def key_pairs(on: On | object) -> tuple[tuple[str, str], ...]:
     """Pairs of (left, right) key column names."""
     if isinstance(on, str):
         pairs = [(on, on)]
     elif isinstance(on, Mapping):
         pairs = list(on.items())
-    else:
+    elif isinstance(on, Iterable):
         pairs = [(name, name) for name in on]
+    else:
+        pairs = []
     if not pairs or not all(isinstance(name, str) for pair in pairs for name in pair):
         raise ParameterError(
             f"on={on!r} names no key columns.",

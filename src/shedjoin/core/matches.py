@@ -15,7 +15,8 @@ from shedjoin.kernels.index import Pairs, Reach, probe
 from shedjoin.types import LEFT, RIGHT, IntArray, Side
 
 ROOM = 1 << 17
-"""Matches gathered at once: large enough for the gather, small enough for memory."""
+ROOM_BYTES = 64 << 20
+"""Matches gathered at once: enough of them for speed, few enough for memory."""
 
 
 def joined_rows(store: WindowStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
@@ -24,7 +25,7 @@ def joined_rows(store: WindowStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
     ring = store.rings[other]
     if not chunk.rows.num_rows or ring.base == ring.end:
         return
-    pairs = _room(ROOM)
+    pairs = _room(max(1, min(ROOM, ROOM_BYTES // _pair_bytes(store, chunk))))
     start, reach = 0, Reach(*store.spec.reach(chunk.side))
     while start < chunk.rows.num_rows:
         found, after = probe(*chunk.hot, start, reach, ring.index, ring.base, pairs)
@@ -33,6 +34,14 @@ def joined_rows(store: WindowStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
         elif after < chunk.rows.num_rows:
             pairs = _room(2 * pairs.slot.size)  # one arrival has more matches than room
         start = after
+
+
+def _pair_bytes(store: WindowStore, chunk: Chunk) -> int:
+    """Average size of a pair, by what is stored and what arrives."""
+    other: Side = RIGHT if chunk.side == LEFT else LEFT
+    stored = sum(segment.bytes for segment in store.segments[other])
+    rows = sum(segment.rows for segment in store.segments[other])
+    return int(chunk.rows.nbytes // chunk.rows.num_rows + stored // max(rows, 1)) + 1
 
 
 def _room(size: int) -> Pairs:
@@ -48,16 +57,28 @@ def _gather(
         if not store.spec.direct:
             same = _same_keys(store.spec, chunk, take, rows, hit)
             take, hit = take[same], hit[same]
-        picked = {
-            chunk.side: (chunk.rows, pa.array(take)),
-            other: (rows, pa.array(hit)),
-        }
-        columns = []
-        for column in store.spec.output:
-            source, places_taken = picked[column.side]
-            columns.append(source.column(column.source).take(places_taken))
-        names = [column.name for column in store.spec.output]
-        yield pa.RecordBatch.from_arrays(columns, names)
+        both = {chunk.side: (chunk.rows, take), other: (rows, hit)}
+        yield from _combine(store.spec, both)
+
+
+def _combine(
+    spec: JoinSpec, both: dict[Side, tuple[pa.RecordBatch, IntArray]]
+) -> Iterator[pa.RecordBatch]:
+    """Take the matched rows of both sides; in halves where a column would overflow."""
+    places = {side: pa.array(taken) for side, (_, taken) in both.items()}
+    try:
+        columns = [
+            both[column.side][0].column(column.source).take(places[column.side])
+            for column in spec.output
+        ]
+    except pa.ArrowInvalid:  # over 2 GiB of text in one column
+        half = len(both[LEFT][1]) // 2
+        if not half:
+            raise
+        for part in (slice(None, half), slice(half, None)):
+            yield from _combine(spec, {s: (r, t[part]) for s, (r, t) in both.items()})
+    else:
+        yield pa.RecordBatch.from_arrays(columns, [c.name for c in spec.output])
 
 
 def _same_keys(

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shedjoin.core.arrivals import Blob, digest
+from shedjoin.core.batches import grouped
 from shedjoin.core.codec import encode_rows
 from shedjoin.core.hot import hot_columns
 from shedjoin.core.spec import JoinSpec
@@ -35,17 +36,8 @@ def pack(
     batches: Iterable[pa.RecordBatch], side: Side, spec: JoinSpec
 ) -> Iterator[tuple[int, Blob]]:
     """Blobs of a stream of record batches, each with the shard it belongs to."""
-    pending: list[pa.RecordBatch] = []
-    size = 0
-    for batch in batches:
-        if batch.num_rows:
-            pending.append(batch)
-            size += batch.nbytes
-        if size >= BLOB_BYTES:
-            yield from _split(pending, side, spec)
-            pending, size = [], 0
-    if pending:
-        yield from _split(pending, side, spec)
+    for group in grouped(batches, BLOB_BYTES):
+        yield from _split(group, side, spec)
 
 
 def _split(

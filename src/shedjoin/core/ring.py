@@ -52,7 +52,8 @@ class Ring:
     def insert(self, hot: Hot, first_slot: int | None = None) -> int:
         """Give rows the next slots, or those from ``first_slot``; return the first."""
         first = self.end if first_slot is None else first_slot
-        self.skip_to(first)
+        if first > self.end:
+            self.skip_to(first)
         self._fit(first + hot.key.size - self.base)
         link(hot.key, hot.time, first, self.index)
         self.end = first + hot.key.size

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 
+from shedjoin.core.batches import chunked
 from shedjoin.core.codec import Directory
 from shedjoin.core.hot import Hot, hot_columns
 from shedjoin.core.ring import Ring
@@ -114,9 +115,7 @@ class WindowStore:
             for segment in moving:
                 self.rings[side].bury(segment.first_slot, segment.rows)
                 self._drop(side, segment)
-            rows = [batch for batch in survivors if batch.num_rows]
-            if rows:
-                merged = pa.concat_batches(rows)
+            for merged in chunked(survivors):
                 self.insert(side, merged, self._hot(side, merged))
 
     def expire(self, watermark_ms: int) -> None:

@@ -25,8 +25,21 @@ _TERM = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*([a-z]+?)s?(?=[\s\d-]|$)")
 _FIX = 'pass a timedelta or text such as "90 seconds" or "1 hour 30 minutes".'
 
 
+LONGEST_US = 10**18
+"""Some 31,700 years: a window may reach that far from any time without overflow."""
+
+
 def parse_duration(value: Duration) -> int:
     """Microseconds of a duration."""
+    total = _microseconds(value)
+    if not -LONGEST_US <= total <= LONGEST_US:
+        raise ParameterError(
+            f"{value!r} is too long.", fix='pass at most "10000000 days".'
+        )
+    return round(total)
+
+
+def _microseconds(value: Duration) -> float:
     if isinstance(value, timedelta):
         return value // timedelta(microseconds=1)
     if not isinstance(value, str):
@@ -41,7 +54,7 @@ def parse_duration(value: Duration) -> int:
         place = term.end()
     if not text:
         raise ParameterError(f"{value!r} is not a duration.", fix=_FIX)
-    return round(total)
+    return total
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,7 +84,9 @@ class MappedWorkspace:
         path = self._folder / f"{name}.int64"
         path.unlink(missing_ok=True)  # a mapping of the old file stays valid
         with path.open("xb") as file:
-            os.posix_fallocate(file.fileno(), 0, 8 * size)  # a full disk shows here
+            file.truncate(8 * size)
+            if hasattr(os, "posix_fallocate"):  # a full disk shows here, not later
+                os.posix_fallocate(file.fileno(), 0, 8 * size)
         return self.array(name)
 
     def array(self, name: str) -> IntArray:

@@ -73,10 +73,11 @@ def probe(
 ) -> tuple[int, int]:
     """Match arrivals from ``start`` on until the room for matches is full.
 
-    Returns the number of matches and the arrival to go on from. Arrivals are taken in
+    Returns the number of matches and the arrival to go on from; an arrival whose
+    matches do not fit any more is left for the next call, whole. Arrivals are taken in
     blocks whose chains are walked side by side, one step of each at a time: the memory
-    accesses of a block overlap instead of waiting for each other. A block whose matches
-    may not fit is left for the next call, whole.
+    accesses of a block overlap instead of waiting for each other. Where a block does
+    not fit, its arrivals are taken one by one.
     """
     heads, entries = index
     bucket_mask = heads.size - 1
@@ -84,18 +85,17 @@ def probe(
     room = into_pairs.slot.size
     walker = np.empty(BLOCK, np.int64)
     at = np.empty(BLOCK, np.int64)
-    found = 0
-    for first in range(start, key.size, BLOCK):
+    found, first, block = 0, start, BLOCK
+    while first < key.size:
+        end = min(first + block, key.size)
         before = found
         walking = 0
-        for row in range(first, min(first + BLOCK, key.size)):
+        for row in range(first, end):
             slot = heads[mixed(key[row]) & bucket_mask]
             walker[walking] = row
             at[walking] = slot
             walking += slot >= base
-        while walking:
-            if found + walking > room:
-                return before, first
+        while 0 < walking <= room - found:
             left = 0
             for place in range(walking):
                 row, slot = walker[place], at[place]
@@ -109,6 +109,12 @@ def probe(
                 at[left] = entries[entry + 2]
                 left += at[left] >= base
             walking = left
+        if not walking:
+            first = end
+        elif block > 1:
+            found, block = before, 1
+        else:
+            return before, first
     return found, key.size
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from shedjoin.core.arrivals import Blob, chain
+from shedjoin.core.batches import grouped
 from shedjoin.core.codec import Directory, encode_rows
 from shedjoin.core.persistence import commit, restore, stored_directory
 from shedjoin.core.spec import JoinSpec
@@ -117,13 +118,5 @@ class SparkShard:
 
 def result_blobs(batches: list[pa.RecordBatch]) -> Iterator[bytes]:
     """Joined rows as blobs of bounded size."""
-    pending: list[pa.RecordBatch] = []
-    size = 0
-    for batch in batches:
-        pending.append(batch)
-        size += batch.nbytes
-        if size >= RESULT_BYTES:
-            yield encode_rows(pending, batch.schema).to_pybytes()
-            pending, size = [], 0
-    if pending:
-        yield encode_rows(pending, pending[0].schema).to_pybytes()
+    for group in grouped(batches, RESULT_BYTES):
+        yield encode_rows(group, group[0].schema).to_pybytes()

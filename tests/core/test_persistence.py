@@ -1,0 +1,95 @@
+"""State in and out: what a micro-batch changed, and nothing else, is written."""
+
+from dataclasses import replace
+
+import pytest
+
+from shedjoin.core.persistence import DIRECTORY, commit, restore, stored_directory
+from shedjoin.core.step import step
+from shedjoin.core.store import EMPTY, WindowStore
+from shedjoin.core.workspace import MemoryWorkspace
+from shedjoin.errors import StateMismatchError
+from shedjoin.types import LEFT, RIGHT
+
+from .shards import Arrival, blob_of, make_spec
+
+SPEC = make_spec(1000, 1000)
+
+
+class Blobs(dict[int, bytes]):
+    """Numbered blobs that note what is done to them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: list[tuple[str, int]] = []
+
+    def put(self, number: int, blob: bytes) -> None:
+        self.calls.append(("put", number))
+        self[number] = blob
+
+    def remove(self, number: int) -> None:
+        self.calls.append(("remove", number))
+        del self[number]
+
+
+def run(store: WindowStore, blobs: Blobs, times: list[int], watermark_ms: int) -> int:
+    """Join a left row of each time, commit, and return the bytes written."""
+    rows = [Arrival(1, time, time) for time in times]
+    step(store, [blob_of(LEFT, rows)] if rows else [], watermark_ms)
+    blobs.calls.clear()
+    return commit(store, blobs, f"token {watermark_ms}")
+
+
+def test_a_commit_writes_what_changed() -> None:
+    store, blobs = WindowStore(SPEC, MemoryWorkspace()), Blobs()
+    written = run(store, blobs, [5000, 5001], 0)
+    assert sorted(blobs.calls) == [("put", DIRECTORY), ("put", 0)]
+    assert written == sum(map(len, blobs.values()))
+    assert run(store, blobs, [9000], 1) == len(blobs[1]) + len(blobs[DIRECTORY])
+    assert sorted(blobs.calls) == [("put", DIRECTORY), ("put", 1)]
+    run(store, blobs, [], 7)  # the first segment expires
+    assert sorted(blobs.calls) == [("put", DIRECTORY), ("remove", 0)]
+    run(store, blobs, [], 8)
+    assert blobs.calls == [("put", DIRECTORY)]
+    assert blobs.keys() == {DIRECTORY, 1}
+
+
+def test_restored_state_is_the_state() -> None:
+    store, blobs = WindowStore(SPEC, MemoryWorkspace()), Blobs()
+    for number in range(20):
+        run(store, blobs, [1000 * number, 1000 * number + 500], number)
+    directory = stored_directory(blobs, SPEC)
+    assert directory == store.directory("token 19")
+    copy = restore(blobs, directory, SPEC, MemoryWorkspace())
+    assert copy.directory("token 19") == directory
+    found = [
+        step(s, [blob_of(RIGHT, [Arrival(1, 19_100, 0)])], 19).report.matched
+        for s in (store, copy)
+    ]
+    assert found == [3, 3]  # 18_500, 19_000 and 19_500
+    assert copy.dropped == store.dropped
+
+
+def test_no_state_yet() -> None:
+    assert stored_directory(Blobs(), SPEC) == EMPTY
+    assert restore(Blobs(), EMPTY, SPEC, MemoryWorkspace()).directory("") == EMPTY
+
+
+def test_state_of_another_join() -> None:
+    blobs = Blobs()
+    run(WindowStore(SPEC, MemoryWorkspace()), blobs, [5000], 0)
+    with pytest.raises(StateMismatchError, match=SPEC.fingerprint()) as caught:
+        stored_directory(blobs, replace(SPEC, after_us=7))
+    assert "checkpointLocation" in caught.value.fix
+
+
+def test_a_segment_that_is_missing() -> None:
+    blobs = Blobs()
+    run(WindowStore(SPEC, MemoryWorkspace()), blobs, [5000], 0)
+    del blobs[0]
+    directory = stored_directory(blobs, SPEC)
+    with pytest.raises(StateMismatchError) as caught:
+        restore(blobs, directory, SPEC, MemoryWorkspace())
+    problem, fix = str(caught.value).split("\n")
+    assert problem == "the checkpoint names segment 0 of a shard but lacks it."
+    assert fix.startswith("Fix: restore the checkpoint from a backup")
