@@ -82,7 +82,7 @@ def test_blobs_are_bounded(
 ) -> None:
     batches = stream(rng, [50] * 100)
     size = batches[0].nbytes
-    monkeypatch.setattr(packing, "BLOB_BYTES", 10 * size)
+    monkeypatch.setattr(packing, "COLLECT_BYTES", 10 * size)
     for shards in (1, 7):
         packed = list(pack(batches, LEFT, make_spec(0, 0, shards=shards)))
         assert len(packed) == 10 * shards  # no more of them than need be

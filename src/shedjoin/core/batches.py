@@ -10,6 +10,22 @@ CHUNK_BYTES = 64 << 20
 """Rows are joined and stored in chunks of about this size."""
 
 
+PIECE_BYTES = 1 << 19
+"""What travels and is stored is cut into pieces of about this size.
+
+The JVM's collector treats arrays from half a region on (0.5 to 2 MB with common heaps)
+as *humongous*: each is given regions of its own and may start a marking cycle.
+"""
+
+
+def pieces(batch: pa.RecordBatch, size: int) -> Iterator[pa.RecordBatch]:
+    """Cut a record batch into slices of about ``size`` bytes, equal in rows."""
+    count = -(-batch.nbytes // size)
+    rows = max(1, -(-batch.num_rows // max(1, count)))
+    for start in range(0, batch.num_rows, rows):
+        yield batch.slice(start, rows)
+
+
 def grouped(
     batches: Iterable[pa.RecordBatch], size: int
 ) -> Iterator[list[pa.RecordBatch]]:

@@ -9,13 +9,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from shedjoin.core.arrivals import Blob, digest
-from shedjoin.core.batches import grouped
+from shedjoin.core.batches import PIECE_BYTES, grouped, pieces
 from shedjoin.core.codec import encode_rows
 from shedjoin.core.hot import hot_columns
 from shedjoin.core.spec import JoinSpec
 from shedjoin.types import IntArray, Side
 
-BLOB_BYTES = 16 << 20
+COLLECT_BYTES = 16 << 20
 """Rows are collected up to about this size before they are split by shard."""
 
 
@@ -36,7 +36,7 @@ def pack(
     batches: Iterable[pa.RecordBatch], side: Side, spec: JoinSpec
 ) -> Iterator[tuple[int, Blob]]:
     """Blobs of a stream of record batches, each with the shard it belongs to."""
-    for group in grouped(batches, BLOB_BYTES):
+    for group in grouped(batches, COLLECT_BYTES):
         yield from _split(group, side, spec)
 
 
@@ -53,5 +53,6 @@ def _split(
     cuts = np.searchsorted(shard[order], np.arange(spec.shards + 1))
     for number in np.flatnonzero(np.diff(cuts)):
         part = rows.slice(cuts[number], cuts[number + 1] - cuts[number])
-        payload = encode_rows([part], part.schema)
-        yield int(number), Blob(side, digest(payload), payload)
+        for piece in pieces(part, PIECE_BYTES):
+            payload = encode_rows([piece], piece.schema)
+            yield int(number), Blob(side, digest(payload), payload)

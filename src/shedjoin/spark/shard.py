@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from shedjoin.core.arrivals import Blob, chain
-from shedjoin.core.batches import grouped
+from shedjoin.core.batches import PIECE_BYTES, grouped, pieces
 from shedjoin.core.codec import Directory, encode_rows
 from shedjoin.core.persistence import commit, restore, stored_directory
 from shedjoin.core.spec import JoinSpec
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
         MapState,
         StatefulProcessorHandle,
     )
-
-RESULT_BYTES = 16 << 20
 
 
 class MapStateBlobs:
@@ -118,5 +116,6 @@ class SparkShard:
 
 def result_blobs(batches: list[pa.RecordBatch]) -> Iterator[bytes]:
     """Joined rows as blobs of bounded size."""
-    for group in grouped(batches, RESULT_BYTES):
+    cut = (piece for batch in batches for piece in pieces(batch, PIECE_BYTES))
+    for group in grouped(cut, PIECE_BYTES):
         yield encode_rows(group, group[0].schema).to_pybytes()
