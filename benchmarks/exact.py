@@ -25,8 +25,8 @@ WINDOW = 300
 FULL = Stream(rows=4_000_000, files=10, keys=400_000, seconds=3600, seed=7)
 QUICK = Stream(rows=40_000, files=4, keys=4_000, seconds=1440, seed=7)
 ROUNDS = 3
-SLOW_ROUNDS = 2
-SLOW_FILES = 5
+SLOW_ROUNDS = 1
+SLOW_FILES = 4
 """Spark's join on RocksDB is given fewer micro-batches, not smaller ones."""
 
 

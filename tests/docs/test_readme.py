@@ -44,6 +44,7 @@ def test_the_quickstart_without_spark(tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
+@pytest.mark.newest_only
 def test_both_quickstarts_in_a_fresh_environment(tmp_path: Path) -> None:
     venv.create(tmp_path / "fresh", with_pip=True)
     python = str(tmp_path / "fresh" / "bin" / "python")

@@ -1,0 +1,116 @@
+"""One shard of the join, fed by hand through Spark's own tester; no JVM."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+from pyspark.sql import Row
+
+from local.keys import key_fields
+from local.runs import window_of
+from local.streams import Case, tables
+from shedjoin.core.codec import decode_rows
+from shedjoin.core.packing import pack
+from shedjoin.core.spec import JoinSpec
+from shedjoin.local.tables import make_spec, usable_rows
+from shedjoin.spark.operator import JoinProcessor
+from shedjoin.types import SIDES
+
+from .queries import Rows
+
+SHARD = 0
+START_MS = 1_700_000_000_000
+
+Arrivals = list[Row]
+State = dict[tuple[int], tuple[bytes]]
+
+
+class Moment(NamedTuple):
+    """What a micro-batch gave, whether its state had to be read, and what it left."""
+
+    results: Rows
+    restored: int
+    state: State
+
+
+class Operator:
+    """The operator with an empty state store."""
+
+    def __init__(self, spec: JoinSpec) -> None:
+        from pyspark.sql.streaming.tws_tester import TwsTester
+
+        self.tester = TwsTester(
+            JoinProcessor(spec, durable=True),
+            timeMode="EventTime",
+            eventTimeExtractor=lambda _: 1 << 62,  # late rows are the operator's work
+        )
+
+    def run(self, arrivals: Arrivals) -> Moment:
+        """Join a micro-batch."""
+        return self._moment(self.tester.test(SHARD, arrivals))
+
+    def wake(self, watermark_ms: int) -> Moment:
+        """Move the watermark; the timer fires."""
+        return self._moment(self.tester.setWatermark(watermark_ms))
+
+    def play(self, batches: Sequence[Arrivals]) -> list[Moment]:
+        """Join micro-batches; the watermark moves after each."""
+        moments = []
+        for number, arrivals in enumerate(batches):
+            moments += [self.run(arrivals), self.wake(START_MS + 1000 * number)]
+        return moments
+
+    @property
+    def state(self) -> State:
+        """All that the state store holds."""
+        return dict(self.tester.peekMapState("segments", SHARD))
+
+    @state.setter
+    def state(self, state: State) -> None:
+        self.tester.updateMapState("segments", SHARD, state)
+
+    def _moment(self, rows: Any) -> Moment:  # noqa: ANN401  (the tester's own type)
+        batches = [
+            batch
+            for row in rows
+            if row.results is not None
+            for batch in decode_rows(row.results)
+        ]
+        results = [
+            values
+            for batch in batches
+            for values in zip(*(c.to_pylist() for c in batch.columns), strict=True)
+        ]
+        return Moment(results, sum(row.restored for row in rows), self.state)
+
+
+def spec_of(case: Case) -> JoinSpec:
+    """The join of a case, as one shard."""
+    left, right = tables(case)[0]
+    return make_spec(
+        (left.schema, right.schema),
+        [name for name, _ in key_fields(case.key_kind)],
+        window_of(case),
+        ("left_time", "right_time"),
+        1,
+        ("_left", "_right"),
+    )
+
+
+def arrivals_of(case: Case, *, backwards: bool = False) -> list[Arrivals]:
+    """The rows that reach the shard in each micro-batch: a beat and some blobs."""
+    spec = spec_of(case)
+    batches = []
+    for pair in tables(case):
+        rows = [Row(side=0, digest=b"", blob=b"")]
+        for side in SIDES:
+            usable = usable_rows(pair[side], spec.sides[side], direct=spec.direct)
+            size = max(1, -(-usable.num_rows // 3))
+            for first in range(0, usable.num_rows, size):
+                for _, blob in pack([usable.slice(first, size)], side, spec):
+                    payload = pa.py_buffer(blob.payload).to_pybytes()
+                    rows.append(Row(side=side, digest=blob.digest, blob=payload))
+        batches.append(rows[::-1] if backwards else rows)
+    return batches

@@ -1,0 +1,152 @@
+"""An old checkpoint under another join, or under other settings of Spark."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import StreamingQueryException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
+
+import shedjoin
+from shedjoin import Within
+
+from .frames import MINUTE, as_streams
+from .queries import Run, run
+from .sources import Sources
+from .values import times
+
+pytestmark = pytest.mark.spark
+
+PARTITIONS = "spark.sql.shuffle.partitions"
+ZONE = "spark.sql.session.timeZone"
+KEYS = list(range(100))
+
+
+def batch(second: int) -> tuple[pa.Table, pa.Table]:
+    left, right = (
+        pa.table({"k": KEYS, f"{side}_time": times(*[second] * 100), side: KEYS})
+        for side in ("left", "right")
+    )
+    return left, right
+
+
+@contextmanager
+def setting(spark: SparkSession, name: str, value: str) -> Iterator[None]:
+    before = str(spark.conf.get(name))
+    spark.conf.set(name, value)
+    try:
+        yield
+    finally:
+        spark.conf.set(name, before)
+
+
+def joined(spark: SparkSession, folder: Path, **options: Any) -> DataFrame:  # noqa: ANN401
+    """The join of the folder's files, of two shards unless told otherwise."""
+    frames = as_streams(Sources(folder / "in").read(spark))
+    settings: dict[str, Any] = {"on": "k", "within": MINUTE, **options}
+    return shedjoin.join(*frames, **settings)
+
+
+@pytest.fixture(scope="module")
+def old(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with one micro-batch run through, and a second one to come."""
+    folder = tmp_path_factory.mktemp("old")
+    Sources(folder / "in").write([batch(1)])
+    assert len(run(joined(spark, folder), folder).rows) == 100
+    Sources(folder / "in").write([batch(2)], first=1)
+    return folder
+
+
+@pytest.fixture
+def folder(old: Path, tmp_path: Path) -> Path:
+    """A copy of what the old query left, to go on from."""
+    for part in ("checkpoint", "results"):
+        shutil.copytree(old / part, tmp_path / part)
+    return tmp_path
+
+
+def go_on(spark: SparkSession, old: Path, folder: Path, **options: Any) -> Run:  # noqa: ANN401
+    """Go on from the copy, with the input of the old query."""
+    return run(joined(spark, old, **options), folder)
+
+
+def test_unchanged(spark: SparkSession, old: Path, folder: Path) -> None:
+    assert len(go_on(spark, old, folder).rows) == 300
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"within": Within(before="1 minute", after="2 minutes")},
+        {"on": {"k": "k", "left": "right"}},
+        {"shards": 3},
+    ],
+    ids=["window", "keys", "shards"],
+)
+def test_another_join(
+    changed: dict[str, Any], spark: SparkSession, old: Path, folder: Path
+) -> None:
+    with pytest.raises(StreamingQueryException) as caught:
+        go_on(spark, old, folder, **changed)
+    assert_refused(str(caught.value))
+
+
+def test_other_shuffle_partitions(spark: SparkSession, old: Path, folder: Path) -> None:
+    with (
+        setting(spark, PARTITIONS, "3"),
+        pytest.raises(StreamingQueryException) as caught,
+    ):
+        go_on(spark, old, folder)
+    assert_refused(str(caught.value))
+    assert "if only spark.sql.shuffle.partitions changed, pass shards=" in str(
+        caught.value
+    )
+
+
+def assert_refused(text: str) -> None:
+    assert "StateMismatchError: the checkpoint was written by another join" in text
+    assert "Fix: start with a new checkpointLocation, or restore the old" in text
+    assert text.count("fingerprint") >= 1
+
+
+@pytest.mark.parametrize("partitions", [1, 3, 4])
+def test_other_shuffle_partitions_and_the_old_shards(
+    partitions: int, spark: SparkSession, old: Path, folder: Path
+) -> None:
+    """What the error tells the user to do."""
+    with setting(spark, PARTITIONS, str(partitions)):
+        assert len(go_on(spark, old, folder, shards=2).rows) == 300
+
+
+def test_another_time_zone(spark: SparkSession, old: Path, folder: Path) -> None:
+    with setting(spark, ZONE, "America/New_York"):
+        assert len(go_on(spark, old, folder).rows) == 300
+
+
+def test_a_column_that_cannot_be_null_any_more(
+    spark: SparkSession, old: Path, tmp_path: Path
+) -> None:
+    """Enough micro-batches to have old and new segments merged."""
+    sources = Sources(tmp_path / "in").write([batch(1)])
+    run(joined(spark, tmp_path), tmp_path)
+    sources.write([batch(second) for second in range(2, 10)], first=1)
+    left, right = as_streams(sources.read(spark))
+    left = left.withColumn("left", F.coalesce("left", F.lit(0)))
+    found = run(shedjoin.join(left, right, on="k", within=MINUTE), tmp_path)
+    assert len(found.rows) == 100 * 9 * 9
+    assert found.observed()[-1]["segments"] < 2 * 2 * 9
+
+
+def test_other_names_and_delays(spark: SparkSession, old: Path, folder: Path) -> None:
+    frames = as_streams(Sources(old / "in").read(spark), delay="2 minutes")
+    other = shedjoin.join(
+        *frames, on="k", within=MINUTE, suffixes=("_a", "_b"), name="other"
+    )
+    assert len(run(other, folder).rows) == 300

@@ -1,0 +1,164 @@
+"""Wrong use: the class of the error, the value shown, and what to write instead."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
+
+import shedjoin
+from shedjoin import Within
+from shedjoin.errors import (
+    ColumnError,
+    ColumnTypeError,
+    ParameterError,
+    ShedjoinError,
+)
+
+from .frames import MINUTE, empty_stream
+
+pytestmark = pytest.mark.spark
+
+LEFT = "k int, left_time timestamp, v int"
+RIGHT = "k int, right_time timestamp, w int"
+Make = Callable[[SparkSession, Path], DataFrame]
+
+
+def stream(columns: str, time: str | None) -> Make:
+    """Make a stream of these columns, with a watermark if ``time`` is given."""
+
+    def make(spark: SparkSession, folder: Path) -> DataFrame:
+        frame = empty_stream(spark, folder, columns)
+        return frame if time is None else frame.withWatermark(time, "1 minute")
+
+    return make
+
+
+def table(columns: str) -> Make:
+    return lambda spark, _: spark.createDataFrame([], columns)
+
+
+def twice_marked(spark: SparkSession, folder: Path) -> DataFrame:
+    frame = stream(LEFT, "left_time")(spark, folder)
+    return frame.withColumn("copied_time", F.col("left_time"))
+
+
+def windowed(spark: SparkSession, folder: Path) -> DataFrame:
+    frame = stream(LEFT, "left_time")(spark, folder)
+    return frame.groupBy("k", F.window("left_time", "1 minute")).count()
+
+
+GOOD_LEFT = stream(LEFT, "left_time")
+GOOD_RIGHT = stream(RIGHT, "right_time")
+
+WRONG: dict[str, tuple[Make, Make, dict[str, Any], type[ShedjoinError], str, str]] = {
+    "no watermark on the left": (
+        *(stream(LEFT, None), GOOD_RIGHT, {}, ColumnError),
+        "the left stream has no watermark",
+        'call left.withWatermark("left_time", "10 minutes") first.',
+    ),
+    "no watermark on the right": (
+        *(GOOD_LEFT, stream(RIGHT, None), {}, ColumnError),
+        "the right stream has no watermark",
+        'call right.withWatermark("right_time", "10 minutes") first.',
+    ),
+    "a watermark on another column": (
+        *(GOOD_LEFT, GOOD_RIGHT, {"time": ("v", "right_time")}, ColumnError),
+        "the left stream has no watermark on 'v'",
+        'call left.withWatermark("v", "10 minutes") first.',
+    ),
+    "no time for tables": (
+        *(table(LEFT), table(RIGHT), {}, ColumnError),
+        "the left table does not say which column is its event time",
+        'name one per side, e.g. time=("left_time", ...).',
+    ),
+    "several event times": (
+        *(twice_marked, GOOD_RIGHT, {}, ColumnError),
+        "the left stream has several event-time columns: ['left_time', 'copied_time']",
+        'name one per side: time=("left_time", "right_time").',
+    ),
+    "event time of a window": (
+        *(windowed, GOOD_RIGHT, {}, ColumnTypeError),
+        "the event time 'window' of the left stream is of type struct",
+        "call left.withWatermark(...) on a timestamp",
+    ),
+    "time that is no timestamp": (
+        *(table(LEFT), table(RIGHT), {"time": ("v", "right_time")}, ColumnTypeError),
+        "the event time 'v' of the left stream is of type int",
+        'withColumn("v", col("v").cast("timestamp"))',
+    ),
+    "missing column": (
+        *(GOOD_LEFT, GOOD_RIGHT, {"on": "id"}, ColumnError),
+        "the left stream has no column 'id'",
+        "use one of its columns: 'k', 'left_time', 'v'.",
+    ),
+    "missing on the right": (
+        *(GOOD_LEFT, GOOD_RIGHT, {"on": {"k": "v"}}, ColumnError),
+        "the right stream has no column 'v'",
+        "use one of its columns: 'k', 'right_time', 'w'.",
+    ),
+    "no key": (
+        *(GOOD_LEFT, GOOD_RIGHT, {"on": []}, ParameterError),
+        "on=[] names no key columns",
+        'pass on="id"',
+    ),
+    "types that do not join": (
+        *(GOOD_LEFT, GOOD_RIGHT, {"on": {"k": "right_time"}}, ColumnTypeError),
+        "key 'k' is of type int, key 'right_time' of type timestamp",
+        'cast one side, e.g. right.withColumn("right_time", ',
+    ),
+    "a map as key": (
+        stream("m map<int,int>, left_time timestamp", "left_time"),
+        stream("m map<int,int>, right_time timestamp", "right_time"),
+        *({"on": "m"}, ColumnTypeError, "key 'm' is of type map<int,int>"),
+        "join by another column",
+    ),
+    "a stream with a table": (
+        *(GOOD_LEFT, table(RIGHT), {}, ParameterError),
+        "one side is a stream and the other is a table",
+        "read both with readStream, or both with read.",
+    ),
+    "not a window": (
+        *(GOOD_LEFT, GOOD_RIGHT, {"within": "1 minute"}, ParameterError),
+        "within='1 minute' is not a window",
+        'pass within=Within(before="5 minutes", after="1 hour").',
+    ),
+    "no shards": (
+        *(GOOD_LEFT, GOOD_RIGHT, {"shards": 0}, ParameterError),
+        "shards=0 is not a count",
+        "leave it out to take spark.sql.shuffle.partitions (2).",
+    ),
+    "shards as text": (
+        *(GOOD_LEFT, GOOD_RIGHT, {"shards": "4"}, ParameterError),
+        "shards='4' is not a count",
+        "leave it out to take spark.sql.shuffle.partitions (2).",
+    ),
+    "names that collide": (
+        stream(f"{LEFT}, u int, u_l int", "left_time"),
+        stream(f"{RIGHT}, u int", "right_time"),
+        *({"suffixes": ("_l", "_r")}, ColumnError),
+        "the result would have several columns 'u_l'",
+        "rename one of them, or pass suffixes other than ('_l', '_r').",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_use(name: str, spark: SparkSession, tmp_path: Path) -> None:
+    left, right, options, kind, problem, fix = WRONG[name]
+    frames = left(spark, tmp_path / "left"), right(spark, tmp_path / "right")
+    settings: dict[str, Any] = {"on": "k", "within": MINUTE, **options}
+    with pytest.raises(kind) as caught:
+        shedjoin.join(*frames, **settings)
+    shown, _, mend = str(caught.value).partition("\nFix: ")
+    assert problem in shown
+    assert fix in mend
+
+
+def test_an_empty_window() -> None:
+    with pytest.raises(ParameterError, match="is an empty window"):
+        Within(before="1 minute", after="-2 minutes")
