@@ -52,4 +52,5 @@ def show(record: Record) -> None:
 def _text(value: Any) -> str:  # noqa: ANN401  (whatever JSON can hold)
     if isinstance(value, float):
         return f"{value:,.3f}" if abs(value) < 1000 else f"{value:,.0f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)
+    plain = isinstance(value, int) and not isinstance(value, bool)
+    return f"{value:,}" if plain else str(value)

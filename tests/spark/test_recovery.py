@@ -10,8 +10,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -68,8 +68,9 @@ def rows(rng: random.Random, number: int) -> list[Row]:
     ]
 
 
-def start(folder: Path) -> subprocess.Popen[bytes]:
-    """Start the query in a session of its own, so that all of it can be found."""
+@contextmanager
+def running(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """The query in a session of its own, so that all of it can be found and ended."""
     environment = {
         **os.environ,
         "PYTHONPATH": str(TESTS),
@@ -77,13 +78,17 @@ def start(folder: Path) -> subprocess.Popen[bytes]:
         "PYSPARK_DRIVER_PYTHON": sys.executable,
     }
     with (folder / "log").open("ab") as log:
-        return subprocess.Popen(
+        query = subprocess.Popen(
             [sys.executable, "-m", "spark.child", str(folder)],
             env=environment,
             stdout=log,
             stderr=log,
             start_new_session=True,
         )
+    try:
+        yield query
+    finally:
+        kill(query)
 
 
 def members(session: int, name: str = "") -> list[int]:
@@ -133,8 +138,8 @@ def wait_until(
 def moment(query: subprocess.Popen[bytes], folder: Path, number: int) -> None:
     """Wait for the moment of this kill.
 
-    Every other one falls into the first micro-batch after a restart, when Python workers
-    have started; the others some way into those that follow the first commit.
+    Every other one falls into the first micro-batch after a restart, when Python
+    workers have started; the others some way into those that follow the first commit.
     """
     if number % 2:
         wait_until(lambda: bool(members(query.pid, DAEMON)), query, folder)
@@ -149,16 +154,16 @@ def test_killed_and_restarted(tmp_path: Path) -> None:
     rng = random.Random(7)
     interrupted = 0
     for number in range(KILLS):
-        query = start(tmp_path)
-        moment(query, tmp_path, number)
-        time.sleep(rng.uniform(0, 1.2))
-        assert query.poll() is None, "the query ended before it was killed"
-        interrupted += count(tmp_path, "offsets") > count(tmp_path, "commits")
-        assert kill(query) > 2  # driver, JVM and at least one Python worker
+        with running(tmp_path) as query:
+            moment(query, tmp_path, number)
+            time.sleep(rng.uniform(0, 1.2))
+            assert query.poll() is None, "the query ended before it was killed"
+            interrupted += count(tmp_path, "offsets") > count(tmp_path, "commits")
+            assert kill(query) > 2  # driver, JVM and at least one Python worker
         assert not (tmp_path / "results.json").exists()
     assert interrupted > 0
-    query = start(tmp_path)
-    assert query.wait(PATIENCE_S) == 0, (tmp_path / "log").read_text()[-3000:]
+    with running(tmp_path) as query:
+        assert query.wait(PATIENCE_S) == 0, (tmp_path / "log").read_text()[-3000:]
     found = json.loads((tmp_path / "results.json").read_text())
     expected = exact_join(
         case.batches,
