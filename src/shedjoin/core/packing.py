@@ -12,6 +12,7 @@ from shedjoin.core.arrivals import Blob, digest
 from shedjoin.core.batches import PIECE_BYTES, grouped, pieces
 from shedjoin.core.codec import encode_rows
 from shedjoin.core.hot import hot_columns
+from shedjoin.core.schema import plain
 from shedjoin.core.spec import JoinSpec
 from shedjoin.types import IntArray, Side
 
@@ -43,7 +44,7 @@ def pack(
 def _split(
     batches: list[pa.RecordBatch], side: Side, spec: JoinSpec
 ) -> Iterator[tuple[int, Blob]]:
-    rows = pa.concat_batches(batches)
+    rows = plain(pa.concat_batches(batches))
     shard = shard_of(
         hot_columns(rows, spec.sides[side], direct=spec.direct).key, spec.shards
     )

@@ -151,7 +151,8 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
         ]
         report = sum((outcome.report for outcome in outcomes), Report())
         rows = [batch for outcome in outcomes for batch in outcome.results]
-        results = pa.Table.from_batches(rows, result_schema(schemas, spec))
+        schema = result_schema(schemas, spec)
+        results = pa.Table.from_batches([batch.cast(schema) for batch in rows], schema)
         run.batches.append(LocalBatch(results, report))
         run.state_bytes.append(b"".join(worker.blobs.digest() for worker in workers))
         watermark.observe(

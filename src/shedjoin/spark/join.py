@@ -41,7 +41,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
         )
     arguments = Arguments(on, within, time, shards or partitions, suffixes)
     spec = make_spec((left, right), arguments)
-    numbers = shard_numbers(spec.shards, partitions)
+    numbers = shard_numbers(spec.shards)
     streaming = left.isStreaming
     if streaming:
         _require_rocksdb(left)

@@ -2,8 +2,10 @@
 
 Spark sends grouping key ``k`` to partition ``pmod(murmur3(k), partitions)``. Numbers
 0, 1, 2, ... would land at random (four of them on two partitions may fall 3 and 1),
-so the smallest numbers are taken that fill every partition equally. Zero is always
-among them.
+so the smallest numbers are taken that fill every partition equally, as many partitions
+as shards (or any divisor of that). They depend on the count alone: a checkpoint must
+find its shards under the same numbers whatever the session's settings are. Zero is
+always among them.
 """
 
 from __future__ import annotations
@@ -11,18 +13,14 @@ from __future__ import annotations
 _MASK = 0xFFFFFFFF
 
 
-def shard_numbers(shards: int, partitions: int) -> list[int]:
-    """Numbers of the shards, in order, spread over the partitions."""
-    room = [-(-shards // partitions)] * partitions
-    numbers: list[int] = []
+def shard_numbers(shards: int) -> list[int]:
+    """Numbers of the shards, in order, one for each of as many partitions."""
+    numbers: dict[int, int] = {}
     candidate = 0
     while len(numbers) < shards:
-        partition = spark_hash(candidate) % partitions
-        if room[partition]:
-            room[partition] -= 1
-            numbers.append(candidate)
+        numbers.setdefault(spark_hash(candidate) % shards, candidate)
         candidate += 1
-    return numbers
+    return list(numbers.values())
 
 
 def spark_hash(value: int, seed: int = 42) -> int:
