@@ -34,7 +34,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
 ) -> DataFrame:
     """Join two DataFrames; see :func:`shedjoin.join`."""
     partitions = int(str(left.sparkSession.conf.get("spark.sql.shuffle.partitions")))
-    if shards is not None and shards < 1:
+    if shards is not None and (type(shards) is not int or shards < 1):
         raise ParameterError(
             f"shards={shards!r} is not a count.",
             fix=f"leave it out to take spark.sql.shuffle.partitions ({partitions}).",
@@ -87,7 +87,10 @@ def _usable(frame: DataFrame, spec: JoinSpec, side: Side) -> DataFrame:
     own join: a row without a key does not move the watermark.
     """
     own = spec.sides[side]
-    columns = [F.col(f"`{name}`") for name in (*own.keys, own.time)]
+    # By place: mapInArrow cannot refer to names with dots or backticks.
+    places = {name: f"c{place}" for place, (name, _) in enumerate(own.columns)}
+    columns = [F.col(places[name]) for name in (*own.keys, own.time)]
+    frame = frame.toDF(*places.values())
     frame = frame.where(reduce(and_, (column.isNotNull() for column in columns)))
     if spec.direct:
         return frame
