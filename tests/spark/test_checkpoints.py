@@ -26,13 +26,20 @@ pytestmark = pytest.mark.spark
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 ZONE = "spark.sql.session.timeZone"
-KEYS = list(range(100))
+KEYS = pa.array(range(100), pa.int64())
 
 
 def batch(second: int) -> tuple[pa.Table, pa.Table]:
+    """A hundred rows a side; times also inside of other values."""
+    at = times(*[second] * 100)
+    nested = {
+        "listed": pa.ListArray.from_arrays(pa.array(range(101), pa.int32()), at),
+        "mapped": pa.MapArray.from_arrays(pa.array(range(101), pa.int32()), KEYS, at),
+        "paired": pa.StructArray.from_arrays([at, at], ["a", "b"]),
+    }
     left, right = (
-        pa.table({"k": KEYS, f"{side}_time": times(*[second] * 100), side: KEYS})
-        for side in ("left", "right")
+        pa.table({"k": KEYS, f"{side}_time": at, side: KEYS} | columns)
+        for side, columns in (("left", nested), ("right", {}))
     )
     return left, right
 

@@ -81,6 +81,29 @@ def test_several_keys_under_two_names(spark: SparkSession, tmp_path: Path) -> No
     assert joined.columns[4:6] == ["left_time", "id_left"]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        """parse_json('{"a": [1, null]}')""",
+        """array(parse_json('{"a": [1, null]}'))""",
+        "interval '1 02:03:04.000005' day to second",
+        "cast('abc' as char(5))",
+        "'abc' collate utf8_lcase",
+        "cast(null as void)",
+    ],
+)
+def test_payload_that_parquet_files_do_not_bring(
+    value: str, spark: SparkSession
+) -> None:
+    left = spark.sql(f"select 1 k, timestamp'2024-01-01' left_time, {value} v")
+    right = spark.sql("select 1 k, timestamp'2024-01-01' right_time")
+    joined = shedjoin.join(left, right, on="k", within=MINUTE, time=TIMES)
+    assert joined.schema["v"].dataType == left.schema["v"].dataType
+    as_text = "cast(v as string) v"
+    expected = left.selectExpr(as_text).collect()
+    assert joined.selectExpr(as_text).collect() == expected
+
+
 def test_event_time_without_a_zone(spark: SparkSession, tmp_path: Path) -> None:
     """Spark has no watermarks on such times, so this is for tables alone."""
     left, right = (

@@ -29,4 +29,6 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
         return pa.struct([pa.field(f.name, plain_type(f.type)) for f in kind])
     if pa.types.is_list(kind):
         return pa.list_(plain_type(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(plain_type(kind.key_type), plain_type(kind.item_type))
     return kind

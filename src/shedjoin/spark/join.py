@@ -45,6 +45,8 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     streaming = left.isStreaming
     if streaming:
         _require_rocksdb(left)
+    else:
+        _meet_the_coordinator(left)
     packed = [
         _usable(frame, spec, side).mapInArrow(
             packer(spec, side, numbers, beat=streaming), PACKED
@@ -78,6 +80,15 @@ def _require_rocksdb(frame: DataFrame) -> None:
             fix=f'spark.conf.set("{setting}", "org.apache.spark.sql.execution.'
             'streaming.state.RocksDBStateStoreProvider").',
         )
+
+
+def _meet_the_coordinator(frame: DataFrame) -> None:
+    """Have the session start its coordinator of state stores.
+
+    Also in a batch query tasks report to it. Spark before 4.3 starts it with the
+    session's first look at streams, and without that look the query fails.
+    """
+    _ = frame.sparkSession.streams.active
 
 
 def _usable(frame: DataFrame, spec: JoinSpec, side: Side) -> DataFrame:

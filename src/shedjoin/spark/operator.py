@@ -72,12 +72,12 @@ class JoinProcessor(StatefulProcessor):
         # compiled kernels, and a start without them is half a second faster.
         from shedjoin.spark.shard import SparkShard
 
-        settle_worker()
         worker = SparkShard(self._spec, shard, self._state, self._handle)
         if self._durable:
             outcome = worker.run(blobs, timer.getCurrentWatermarkInMs())
         else:
             outcome = worker.run_once(blobs)
+        settle_worker("join")  # after the first step: by now all is compiled
         yield from _joined(outcome)
 
 

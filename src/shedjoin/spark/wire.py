@@ -56,7 +56,7 @@ def packer(
     """
 
     def pack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        settle_worker()
+        settle_worker("pack")
         if beat and is_first_partition():
             count = len(numbers)
             yield _packed(numbers, [side] * count, [b""] * count, [b""] * count)
@@ -72,7 +72,7 @@ def packer(
 
 def unpack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Turn result blobs back into rows."""
-    settle_worker()
+    settle_worker("unpack")
     for batch in batches:
         for cell in batch.column(0):
             blob = cell.as_buffer()
