@@ -38,9 +38,7 @@ def grouped(
     for batch in batches:
         if batch.num_rows:
             group.append(batch)
-            # Not nbytes: that reads offsets, and an empty list in a list comes without
-            # any from Spark 4.1, which is a crash.
-            room -= batch.get_total_buffer_size()
+            room -= batch.nbytes
         if room <= 0:
             yield group
             group, room = [], size

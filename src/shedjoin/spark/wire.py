@@ -17,6 +17,7 @@ from pyspark.sql.types import (
 from shedjoin.core.codec import decode_rows
 from shedjoin.core.packing import pack
 from shedjoin.core.report import REPORT_FIELDS
+from shedjoin.core.schema import sound
 from shedjoin.core.spec import HASH_COLUMN, JoinSpec
 from shedjoin.spark.worker import is_first_partition, settle_worker
 from shedjoin.types import Side
@@ -62,7 +63,7 @@ def packer(
             yield _packed(numbers, [side] * count, [b""] * count, [b""] * count)
         names = [name for name, _ in spec.sides[side].columns]
         names += [] if spec.direct else [HASH_COLUMN]
-        named = (batch.rename_columns(names) for batch in batches)
+        named = (sound(batch.rename_columns(names)) for batch in batches)
         for place, blob in pack(named, side, spec):
             payload = pa.py_buffer(blob.payload)
             yield _packed([numbers[place]], [side], [blob.digest], [payload])
