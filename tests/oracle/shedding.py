@@ -1,0 +1,308 @@
+"""A two-stream window join with too little memory, slow and obvious.
+
+Two disciplines. ``shed_then_join``: at an instant the expired leave, all newcomers
+enter, the lowest scores leave until the memory suffices, and what is left is joined.
+``probe_then_insert``: one arrival after the other removes the expired, meets the
+opposite residents, enters, and then the lowest score leaves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Literal, NamedTuple
+
+Order = Literal["shed_then_join", "probe_then_insert"]
+Ties = Literal["oldest", "newest"]
+
+
+class Arrival(NamedTuple):
+    """One row of a stream; side 0 or 1."""
+
+    time: int
+    side: int
+    key: int
+    importance: float = 1.0
+
+
+@dataclass(eq=False, slots=True)
+class Resident:
+    """An arrival in memory, with what is known of its matches.
+
+    Attributes
+    ----------
+    number
+        Place in the whole input, both sides counted together, from 0.
+    last_match
+        Time of the newest match; the arrival time while there is none.
+    match_times
+        Time of every match so far.
+    stored
+        The priority of the last recomputation; the importance before it.
+    """
+
+    number: int
+    time: int
+    side: int
+    key: int
+    importance: float
+    last_match: int
+    stored: float
+    match_times: list[int] = field(default_factory=list)
+
+    @property
+    def matches(self) -> int:
+        """Matches so far, all worth one."""
+        return len(self.match_times)
+
+    def decayed_matches(self, now: int, decay: float) -> float:
+        """Matches so far, each worth exp(-decay * its age)."""
+        return sum(math.exp(-decay * (now - time)) for time in self.match_times)
+
+    def match(self, now: int) -> None:
+        """Count a match."""
+        self.match_times.append(now)
+        self.last_match = now
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How a join sheds.
+
+    Attributes
+    ----------
+    window
+        One length, or one per side.
+    capacity
+        One per side, or one number for both sides together, or None for no limit.
+    closed
+        Whether an age equal to the window still belongs to it.
+    ties
+        Which of equal scores leaves first.
+    look_ahead
+        Reading "now", for ``shed_then_join``: the matches of this instant are counted
+        before the victims are picked, also those that shedding then prevents.
+    dropped_probe
+        For ``shed_then_join``: newcomers that were shed still meet the opposite side.
+    """
+
+    order: Order
+    window: int | tuple[int, int]
+    capacity: tuple[int, int] | int | None
+    closed: bool = False
+    ties: Ties = "oldest"
+    look_ahead: bool = False
+    dropped_probe: bool = False
+
+
+class Outcome(NamedTuple):
+    """What a join did.
+
+    Attributes
+    ----------
+    pairs
+        Emitted matches as (number on side 0, number on side 1).
+    importance, gains
+        Sum over the pairs of the smaller importance: in all, and per instant.
+    buffers
+        Numbers of the residents of both sides after each instant, oldest first.
+    lifetimes
+        For every arrival, time in memory: until eviction, expiry or end of run,
+        which is one unit after the last instant; 0 if dropped on arrival.
+    sheds
+        Victims of each pool.
+    recomputations
+        Victims for whose sake priorities were computed anew.
+    """
+
+    pairs: list[tuple[int, int]]
+    importance: float
+    gains: list[float]
+    buffers: list[tuple[tuple[int, ...], tuple[int, ...]]]
+    lifetimes: list[int]
+    sheds: list[int]
+    recomputations: int
+
+
+class Simulation:
+    """The state of a join; policies may look at all of it.
+
+    Attributes
+    ----------
+    buffers
+        Residents of both sides.
+    present
+        The buffers as they were before anything was shed at this instant.
+    seen
+        Per side, how often each key has arrived, newcomers included.
+    gains
+        Importance emitted at each instant; the last entry is the present instant's.
+    sheds
+        Victims so far of each pool.
+    recomputed
+        (pool, victims so far) of each victim that had priorities computed anew.
+    """
+
+    def __init__(self, score: Score, rules: Rules) -> None:
+        self.score = score
+        self.rules = rules
+        self.buffers: tuple[list[Resident], list[Resident]] = ([], [])
+        self.present: tuple[list[Resident], list[Resident]] = ([], [])
+        self.seen: tuple[Counter[int], Counter[int]] = (Counter(), Counter())
+        self.gains: list[float] = []
+        self.sheds = [0, 0]
+        self.recomputed: set[tuple[int, int]] = set()
+        self.pairs: list[tuple[int, int]] = []
+        self.lifetimes: list[int] = []
+
+    def window_of(self, side: int) -> int:
+        """Return the window length of a side."""
+        window = self.rules.window
+        return window if isinstance(window, int) else window[side]
+
+    def pool_of(self, side: int) -> int:
+        """Return the pool that holds a side; 0 for both when they share memory."""
+        return side if isinstance(self.rules.capacity, tuple) else 0
+
+    def expire(self, now: int) -> None:
+        """Remove the residents that are out of their window."""
+        for buffer in self.buffers:
+            for resident in list(buffer):
+                window = self.window_of(resident.side)
+                age = now - resident.time
+                if age > window or (age == window and not self.rules.closed):
+                    buffer.remove(resident)
+                    self.lifetimes[resident.number] = window
+
+    def admit(self, arrival: Arrival) -> Resident:
+        """Put an arrival into memory, however full."""
+        time, side, key, importance = arrival
+        number = len(self.lifetimes)
+        new = Resident(number, time, side, key, importance, time, importance)
+        self.lifetimes.append(0)
+        self.seen[side][key] += 1
+        self.buffers[side].append(new)
+        return new
+
+    def shed(self, now: int) -> None:
+        """Remove the lowest scores from each pool until it is within capacity."""
+        self.present = (list(self.buffers[0]), list(self.buffers[1]))
+        capacity = self.rules.capacity
+        if isinstance(capacity, tuple):
+            self.shed_pool((0,), capacity[0], now)
+            self.shed_pool((1,), capacity[1], now)
+        elif capacity is not None:
+            self.shed_pool((0, 1), capacity, now)
+
+    def shed_pool(self, sides: tuple[int, ...], capacity: int, now: int) -> None:
+        """Remove the lowest scores of one pool until it is within capacity."""
+        while sum(len(self.buffers[side]) for side in sides) > capacity:
+            residents = [one for side in sides for one in self.buffers[side]]
+            sign = 1 if self.rules.ties == "oldest" else -1
+            victim = min(
+                residents,
+                key=lambda one: (self.score(one, now, self), sign * one.number),
+            )
+            self.buffers[victim.side].remove(victim)
+            self.lifetimes[victim.number] = now - victim.time
+            self.sheds[self.pool_of(victim.side)] += 1
+
+    def emit(self, one: Resident, other: Resident) -> None:
+        """Give out a match."""
+        left, right = (one, other) if one.side == 0 else (other, one)
+        self.pairs.append((left.number, right.number))
+        self.gains[-1] += min(one.importance, other.importance)
+
+    def batch(self, arrivals: Iterable[Arrival], now: int) -> None:
+        """``shed_then_join`` one instant."""
+        self.expire(now)
+        newcomers = [self.admit(arrival) for arrival in arrivals]
+        if self.rules.look_ahead:
+            for one, other in matches_of(newcomers, self.buffers):
+                one.match(now)
+                other.match(now)
+        self.shed(now)
+        kept = [one for one in newcomers if one in self.buffers[one.side]]
+        probing = newcomers if self.rules.dropped_probe else kept
+        for one, other in matches_of(probing, self.buffers):
+            self.emit(one, other)
+            if not self.rules.look_ahead:
+                one.match(now)
+                other.match(now)
+
+    def single(self, arrival: Arrival) -> None:
+        """``probe_then_insert`` one arrival."""
+        now = arrival.time
+        self.expire(now)
+        new = self.admit(arrival)
+        for one, other in matches_of([new], self.buffers):
+            self.emit(one, other)
+            one.match(now)
+            other.match(now)
+        self.shed(now)
+
+
+Score = Callable[[Resident, int, Simulation], float]
+"""(resident, now, simulation) -> score; the lowest leaves first."""
+
+
+def matches_of(
+    newcomers: Sequence[Resident], buffers: tuple[list[Resident], list[Resident]]
+) -> list[tuple[Resident, Resident]]:
+    """Pair newcomers with the opposite buffers; two newcomers meet once."""
+    found: dict[tuple[int, int], tuple[Resident, Resident]] = {}
+    for one in newcomers:
+        for other in buffers[1 - one.side]:
+            if one.key == other.key:
+                low, high = sorted((one.number, other.number))
+                found.setdefault((low, high), (one, other))
+    return list(found.values())
+
+
+def simulate(
+    instants: Sequence[Sequence[Arrival]], score: Score, rules: Rules
+) -> Outcome:
+    """Join the arrivals, instant after instant; each instant has one time."""
+    simulation = Simulation(score, rules)
+    buffers = []
+    now = 0
+    for instant in instants:
+        ordered = sorted(instant, key=lambda arrival: arrival.side)
+        simulation.gains.append(0.0)
+        if ordered:
+            (now,) = {arrival.time for arrival in ordered}
+        if ordered and rules.order == "shed_then_join":
+            simulation.batch(ordered, now)
+        elif ordered:
+            for arrival in ordered:
+                simulation.single(arrival)
+        left, right = ([one.number for one in side] for side in simulation.buffers)
+        buffers.append((tuple(left), tuple(right)))
+    for buffer in simulation.buffers:
+        for resident in buffer:
+            window = simulation.window_of(resident.side)
+            simulation.lifetimes[resident.number] = min(now + 1 - resident.time, window)
+    return Outcome(
+        simulation.pairs,
+        sum(simulation.gains),
+        simulation.gains,
+        buffers,
+        simulation.lifetimes,
+        simulation.sheds,
+        len(simulation.recomputed),
+    )
+
+
+def by_instant(arrivals: Iterable[Arrival]) -> list[list[Arrival]]:
+    """Cut arrivals into instants, earlier ones first."""
+    ordered = sorted(arrivals, key=lambda arrival: (arrival.time, arrival.side))
+    return [list(some) for _, some in groupby(ordered, key=lambda one: one.time)]
+
+
+def jain(lifetimes: Sequence[float]) -> float:
+    """Jain's index of fairness: 1 if all are equal, 1/n if one has everything."""
+    squares = sum(lifetime**2 for lifetime in lifetimes)
+    return float(sum(lifetimes) ** 2 / (len(lifetimes) * squares))
