@@ -1,0 +1,96 @@
+"""What planning asks of a model, and checks of the numbers given to one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from shedjoin.errors import ParameterError
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+Numbers: TypeAlias = Sequence[float] | FloatArray
+
+
+class Knots(NamedTuple):
+    """Corners of a piecewise linear curve: memory in tuples, results per unit time."""
+
+    memory: FloatArray
+    results: FloatArray
+
+
+class Model(Protocol):
+    """What planning needs to know of a window or a join."""
+
+    @property
+    def demand(self) -> float:
+        """Tuples that an exact result keeps in memory."""
+        ...
+
+    def results(self, memory: float) -> float:
+        """Results per unit time with that many tuples; never falls with memory."""
+        ...
+
+
+class ConcaveModel:
+    """A model of falling returns, linear between its knots; the first is (0, 0)."""
+
+    __slots__ = ()
+
+    knots: Knots
+
+    @property
+    def demand(self) -> float:
+        """Tuples that an exact result keeps in memory."""
+        return float(self.knots.memory[-1])
+
+    def results(self, memory: float) -> float:
+        """Results per unit time with that many tuples."""
+        return float(np.interp(at_least_zero("memory", memory), *self.knots))
+
+
+def predicted_recall(model: Model, memory: float) -> float:
+    """Share of the exact result; 1 where the exact result is empty.
+
+    Examples
+    --------
+    >>> from shedjoin.plan import AgeModel
+    >>> predicted_recall(AgeModel([1, 1, 2, 1]), 3)
+    0.8
+    """
+    exact = model.results(model.demand)
+    return min(1.0, model.results(memory) / exact) if exact > 0 else 1.0
+
+
+def numbers(name: str, values: Numbers) -> FloatArray:
+    """Check a column of finite numbers that are not negative."""
+    column = np.array(values, dtype=np.float64)
+    usable = np.isfinite(column) & (column >= 0)
+    if column.ndim != 1 or not column.size or not usable.all():
+        raise ParameterError(
+            f"{name} is not a list of finite numbers from 0 up.",
+            fix=f"pass one number for each value or age, e.g. {name}=[0.5, 0.3, 0.2].",
+        )
+    return column
+
+
+def positive(name: str, value: float) -> float:
+    """Check a finite number above zero."""
+    if not 0 < value < np.inf:
+        raise ParameterError(
+            f"{name}={value!r} is not a finite number above 0.",
+            fix=f"pass a positive number, e.g. {name}=1.0.",
+        )
+    return value
+
+
+def at_least_zero(name: str, value: float) -> float:
+    """Check a finite number that is not negative."""
+    if not 0 <= value < np.inf:
+        raise ParameterError(
+            f"{name}={value!r} is not a finite number of tuples.",
+            fix=f"pass 0 or more tuples, e.g. {name}=1000.",
+        )
+    return value

@@ -1,0 +1,214 @@
+"""Predicted results of one window as a function of its memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from shedjoin.errors import ParameterError
+from shedjoin.plan.model import (
+    ConcaveModel,
+    FloatArray,
+    Knots,
+    Numbers,
+    numbers,
+    positive,
+)
+
+_SAME = 1e-12
+"""Relative difference below which two quotients are one number, rounded twice."""
+
+
+@dataclass(frozen=True, slots=True)
+class FrequencyModel(ConcaveModel):
+    """A window whose matches depend on the value, shed by PROB [1]_.
+
+    Parameters
+    ----------
+    own, opposite : sequence of float
+        Share of the arrivals on this and on the opposite stream, value by value.
+        Values that are left out match nothing.
+    window : float
+        Length of the window in time units.
+    rate, opposite_rate : float, default 1.0
+        Arrivals per time unit on this and on the opposite stream.
+
+    Notes
+    -----
+    *Source.* Section 3.3 of [1]_.
+
+    *Symbols.* ``own`` f1, ``opposite`` f2, ``rate`` r1, ``opposite_rate`` r2,
+    ``window`` W1, ``demand`` r1 W1, ``results`` R1.
+
+    *Departures.* The first value that does not fit counts with the share of it that
+    does. The paper leaves it out and then predicts no result at all where one value
+    alone exceeds the memory.
+
+    *Guarantee.* An expectation for independent values of fixed frequency.
+
+    *Cost.* O(n log n) for n values, once; O(log n) for each prediction.
+
+    References
+    ----------
+    .. [1] U. Srivastava, J. Widom, "Memory-Limited Execution of Windowed Stream
+       Joins", VLDB 2004.
+
+    Examples
+    --------
+    >>> model = FrequencyModel([0.8, 0.2], [0.3, 0.7], window=10)
+    >>> round(model.results(2), 9), round(model.results(6), 9)
+    (1.4, 2.6)
+    """
+
+    own: Numbers
+    opposite: Numbers
+    window: float
+    rate: float = 1.0
+    opposite_rate: float = 1.0
+    knots: Knots = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        own, opposite = _shares("own", self.own), _shares("opposite", self.opposite)
+        if own.size != opposite.size:
+            raise ParameterError(
+                f"own has {own.size} values and opposite has {opposite.size}.",
+                fix="pass one share of each stream for each value, 0 where it is rare.",
+            )
+        for name in ("window", "rate", "opposite_rate"):
+            positive(name, getattr(self, name))
+        kept_first = np.argsort(-opposite, kind="stable")
+        stored = self.rate * self.window * own[kept_first]
+        hits = self.opposite_rate * opposite[kept_first]
+        knots = Knots(_from_zero(stored), _from_zero(stored * hits))
+        object.__setattr__(self, "own", tuple(own.tolist()))
+        object.__setattr__(self, "opposite", tuple(opposite.tolist()))
+        object.__setattr__(self, "knots", knots)
+
+
+@dataclass(frozen=True, slots=True)
+class AgeModel(ConcaveModel):
+    """A window whose matches depend on the age of the tuple, shed by AGE [1]_.
+
+    Parameters
+    ----------
+    curve : sequence of float
+        Results that a tuple yields in each time unit of its life; the window is as
+        long as the curve.
+    rate : float, default 1.0
+        Arrivals per time unit.
+
+    Notes
+    -----
+    *Source.* Equations 2 and 3 of [1]_.
+
+    *Symbols.* ``curve`` p1, its running sum C1, ``rate`` r1, ``results`` R1. C1 is
+    linear between whole ages; the paper is silent there.
+
+    *Departures.* The knots are the corners of the upper concave hull of C1. Without
+    minima in the curve that is equation 3. With minima, which equation 3 does not
+    cover, it is an upper bound on every way to shed; dropping the lowest of
+    ``priorities`` stays close to it.
+
+    *Guarantee.* Optimal for constant arrivals, whole ``memory / rate`` and no minima.
+
+    *Cost.* O(W) for W time units, once; O(log W) for each prediction.
+
+    References
+    ----------
+    .. [1] U. Srivastava, J. Widom, "Memory-Limited Execution of Windowed Stream
+       Joins", VLDB 2004.
+
+    Examples
+    --------
+    >>> model = AgeModel([1, 1, 2, 1])
+    >>> [round(model.results(memory), 3) for memory in (1, 2, 3, 4)]
+    [1.333, 2.667, 4.0, 5.0]
+    """
+
+    curve: Numbers
+    rate: float = 1.0
+    knots: Knots = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        curve = numbers("curve", self.curve)
+        positive("rate", self.rate)
+        yields = _from_zero(curve)
+        corners = _hull(yields.tolist())
+        knots = Knots(
+            self.rate * corners.astype(np.float64), self.rate * yields[corners]
+        )
+        object.__setattr__(self, "curve", tuple(curve.tolist()))
+        object.__setattr__(self, "knots", knots)
+
+
+def k_opt(curve: Numbers) -> int:
+    """The age until which a tuple yields most per time unit; the least of equals.
+
+    Examples
+    --------
+    >>> k_opt([1, 1, 2, 1]), k_opt([2, 2, 1])
+    (3, 1)
+    """
+    yields = np.cumsum(numbers("curve", curve))
+    pace = yields / np.arange(1, yields.size + 1)
+    return int(np.argmax(pace >= pace.max() * (1 - _SAME))) + 1
+
+
+def priorities(curve: Numbers) -> FloatArray:
+    """The fastest pace at which a tuple of age 0, 1, ... can still yield results.
+
+    Examples
+    --------
+    >>> priorities([3, 0, 2]).tolist()
+    [3.0, 1.0, 2.0]
+    """
+    yields = _from_zero(numbers("curve", curve))
+    ages = np.arange(yields.size)
+    paces = [
+        ((yields[age + 1 :] - yields[age]) / (ages[age + 1 :] - age)).max()
+        for age in ages[:-1]
+    ]
+    return np.array(paces, dtype=np.float64)
+
+
+def has_minima(curve: Numbers) -> bool:
+    """Whether the curve falls and later rises again.
+
+    Examples
+    --------
+    >>> has_minima([1, 1, 2, 1]), has_minima([3, 0, 2])
+    (False, True)
+    """
+    steps = np.diff(numbers("curve", curve))
+    falls, rises = np.flatnonzero(steps < 0), np.flatnonzero(steps > 0)
+    return bool(falls.size and rises.size and falls[0] < rises[-1])
+
+
+def _shares(name: str, values: Numbers) -> FloatArray:
+    column = numbers(name, values)
+    if column.sum() > 1 + 1e-9:
+        raise ParameterError(
+            f"{name} sums to {column.sum():g}; shares of one stream sum to at most 1.",
+            fix="divide the counts of the values by the count of all arrivals.",
+        )
+    return column
+
+
+def _from_zero(steps: FloatArray) -> FloatArray:
+    return np.concatenate(([0.0], np.cumsum(steps)))
+
+
+def _hull(heights: list[float]) -> npt.NDArray[np.intp]:
+    """Places of the corners of the upper concave hull of heights at 0, 1, 2, ..."""
+    corners = [0]
+    for place in range(1, len(heights)):
+        while len(corners) > 1:
+            first, middle = corners[-2], corners[-1]
+            rise = (heights[place] - heights[first]) * (middle - first)
+            if (heights[middle] - heights[first]) * (place - first) > rise:
+                break
+            corners.pop()
+        corners.append(place)
+    return np.array(corners, dtype=np.intp)

@@ -1,0 +1,1 @@
+"""Tests of predicted recall and of dividing memory."""
