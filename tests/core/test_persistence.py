@@ -91,5 +91,5 @@ def test_a_segment_that_is_missing() -> None:
     with pytest.raises(StateMismatchError) as caught:
         restore(blobs, directory, SPEC, MemoryWorkspace())
     problem, fix = str(caught.value).split("\n")
-    assert problem == "the checkpoint names segment 0 of a shard but lacks it."
+    assert problem == "the checkpoint names blob 0 of a shard but lacks it."
     assert fix.startswith("Fix: restore the checkpoint from a backup")

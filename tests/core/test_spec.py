@@ -6,8 +6,11 @@ from typing import Any
 
 import pytest
 
+from shedjoin.core.budget import Budget
 from shedjoin.core.keys import OutputColumn
+from shedjoin.core.shedding import Shedding
 from shedjoin.core.spec import JoinSpec, SideSpec
+from shedjoin.policies import Fifo, Greedy
 from shedjoin.types import LEFT, RIGHT
 
 LEFT_SIDE = SideSpec(
@@ -54,7 +57,18 @@ def test_changes_differ_from_each_other() -> None:
 
 def test_every_field_but_the_output_is_tried() -> None:
     tried = {name for change in CHANGES.values() for name in change}
-    assert tried == {field.name for field in fields(JoinSpec)} - {"output"}
+    free = {"output", "shedding"}
+    assert tried == {field.name for field in fields(JoinSpec)} - free
+
+
+def test_budget_and_policy_may_change_but_not_whether_there_is_one() -> None:
+    budgets = [
+        Shedding(Budget(rows=5), Fifo()),
+        Shedding(Budget(memory="1 MB", split=0.5), Greedy(), "shed_then_join"),
+    ]
+    prints = {replace(SPEC, shedding=one).fingerprint() for one in budgets}
+    assert len(prints) == 1
+    assert SPEC.fingerprint() not in prints
 
 
 @pytest.mark.parametrize(

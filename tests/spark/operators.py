@@ -42,7 +42,7 @@ class Operator:
         from pyspark.sql.streaming.tws_tester import TwsTester
 
         self.tester = TwsTester(
-            JoinProcessor(spec, durable=True),
+            JoinProcessor(spec, list(range(spec.shards)), durable=True),
             timeMode="EventTime",
             eventTimeExtractor=lambda _: 1 << 62,  # late rows are the operator's work
         )

@@ -156,5 +156,5 @@ def test_state_with_a_segment_missing(copies: Path) -> None:
     del state[0,]
     operator.state = state
     shutil.rmtree(copies)
-    with pytest.raises(StateMismatchError, match="names segment 0 of a shard but"):
+    with pytest.raises(StateMismatchError, match="names blob 0 of a shard but"):
         operator.run(second)

@@ -74,13 +74,14 @@ def decode_directory(blob: bytes, fingerprint: str) -> Directory:
     with pa.ipc.open_stream(blob) as reader:
         facts = json.loads(reader.schema.metadata[_META])
         table = reader.read_all()
-    _check(facts.pop("format"), facts.pop("fingerprint"), fingerprint)
+    check_origin(facts.pop("format"), facts.pop("fingerprint"), fingerprint)
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
     facts["next_slot"] = tuple(facts["next_slot"])
     return Directory(segments=tuple(Segment(*row) for row in rows), **facts)
 
 
-def _check(stored_format: int, stored: str, current: str) -> None:
+def check_origin(stored_format: int, stored: str, current: str) -> None:
+    """Refuse state of a newer format or of another join."""
     if stored_format > FORMAT:
         raise StateMismatchError(
             f"the checkpoint holds state of format {stored_format}; this version of "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +13,18 @@ from shedjoin.core.equality import equal_rows
 from shedjoin.core.spec import JoinSpec
 from shedjoin.core.store import WindowStore
 from shedjoin.kernels.index import Pairs, Reach, probe
-from shedjoin.types import LEFT, RIGHT, IntArray, Side
+from shedjoin.types import LEFT, RIGHT, BoolArray, IntArray, Side
 
 ROOM = 1 << 17
 ROOM_BYTES = 64 << 20
 """Matches gathered at once: enough of them for speed, few enough for memory."""
+
+
+class Met(NamedTuple):
+    """Rows of one side that were matched: which rows of which batch."""
+
+    rows: pa.RecordBatch
+    at: IntArray
 
 
 def joined_rows(store: WindowStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
@@ -53,12 +61,21 @@ def _gather(
 ) -> Iterator[pa.RecordBatch]:
     other: Side = RIGHT if chunk.side == LEFT else LEFT
     for rows, found, places in store.by_segment(other, slot):
-        take, hit = arrival if places is None else arrival[places], found
-        if not store.spec.direct:
-            same = _same_keys(store.spec, chunk, take, rows, hit)
-            take, hit = take[same], hit[same]
-        both = {chunk.side: (chunk.rows, take), other: (rows, hit)}
-        yield from _combine(store.spec, both)
+        taken = arrival if places is None else arrival[places]
+        mine = Met(chunk.rows, taken)
+        yield from combine_rows(store.spec, chunk.side, mine, Met(rows, found))
+
+
+def combine_rows(
+    spec: JoinSpec, side: Side, mine: Met, theirs: Met
+) -> Iterator[pa.RecordBatch]:
+    """Joined rows of arrivals of ``side`` and residents of the other side."""
+    other: Side = RIGHT if side == LEFT else LEFT
+    if not spec.direct:
+        same = _same_keys(spec, side, mine, theirs)
+        mine, theirs = Met(mine.rows, mine.at[same]), Met(theirs.rows, theirs.at[same])
+    both = {side: (mine.rows, mine.at), other: (theirs.rows, theirs.at)}
+    return _combine(spec, both)
 
 
 def _combine(
@@ -81,16 +98,13 @@ def _combine(
         yield pa.RecordBatch.from_arrays(columns, [c.name for c in spec.output])
 
 
-def _same_keys(
-    spec: JoinSpec, chunk: Chunk, take: IntArray, rows: pa.RecordBatch, hit: IntArray
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _same_keys(spec: JoinSpec, side: Side, mine: Met, theirs: Met) -> BoolArray:
     """Check true keys: two keys of several columns may share a hash."""
-    other: Side = RIGHT if chunk.side == LEFT else LEFT
-    same = np.ones(len(take), np.bool_)
-    taken, found = pa.array(take), pa.array(hit)
-    for mine, theirs in zip(
-        spec.sides[chunk.side].keys, spec.sides[other].keys, strict=True
-    ):
-        arrived = chunk.rows.column(mine).take(taken)
-        same &= equal_rows(arrived, rows.column(theirs).take(found))
+    other: Side = RIGHT if side == LEFT else LEFT
+    same = np.ones(mine.at.size, np.bool_)
+    taken, found = pa.array(mine.at), pa.array(theirs.at)
+    names = zip(spec.sides[side].keys, spec.sides[other].keys, strict=True)
+    for own, opposite in names:
+        arrived = mine.rows.column(own).take(taken)
+        same &= equal_rows(arrived, theirs.rows.column(opposite).take(found))
     return same

@@ -45,19 +45,20 @@ def restore(
     blobs: Blobs, directory: Directory, spec: JoinSpec, workspace: Workspace
 ) -> WindowStore:
     """Decode a shard's state into a workspace."""
-
-    def load(number: int) -> pa.RecordBatch:
-        blob = blobs.get(number)
-        if blob is None:
-            raise StateMismatchError(
-                f"the checkpoint names segment {number} of a shard but lacks it.",
-                fix="restore the checkpoint from a backup, or start with a new one.",
-            )
-        return decode_segment(blob)
-
     store = WindowStore(spec, workspace, directory)
-    store.restore(load, directory)
+    store.restore(lambda number: load_segment(blobs, number), directory)
     return store
+
+
+def load_segment(blobs: Blobs, number: int) -> pa.RecordBatch:
+    """Read a blob that must be there."""
+    blob = blobs.get(number)
+    if blob is None:
+        raise StateMismatchError(
+            f"the checkpoint names blob {number} of a shard but lacks it.",
+            fix="restore the checkpoint from a backup, or start with a new one.",
+        )
+    return decode_segment(blob)
 
 
 def commit(store: WindowStore, blobs: Blobs, token: str) -> int:

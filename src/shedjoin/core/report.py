@@ -10,8 +10,16 @@ from typing import Literal
 class Report:
     """Counts of one shard and micro-batch; they add up over shards.
 
-    ``seen = late + stored``; ``stored`` rows become residents until they expire;
-    ``resident`` rows are those that a coming arrival could still match.
+    ``seen = late + shed on arrival + stored``; ``stored`` rows are residents until they
+    expire or are shed; ``resident`` rows are those that a coming arrival could still
+    match. ``shed_*`` count all sheds of a side, and these say why, on both sides:
+    ``unadmitted`` and ``unretained`` (the policy did not want them), ``refused`` (worth
+    less than all residents), ``evicted`` (displaced), ``outlived`` (displaced when only
+    late rows could still match them).
+
+    ``importance`` is that of the results. Lifetimes are in seconds, over all rows that
+    left. ``slice_matched`` of the ``slice_exact`` matches that an unlimited join would
+    find among the monitored keys were emitted: their ratio estimates the recall.
     """
 
     seen_left: int = 0
@@ -25,6 +33,19 @@ class Report:
     resident_left: int = 0
     resident_right: int = 0
     matched: int = 0
+    shed_left: int = 0
+    shed_right: int = 0
+    unadmitted: int = 0
+    unretained: int = 0
+    refused: int = 0
+    evicted: int = 0
+    outlived: int = 0
+    recomputed: int = 0
+    importance: float = 0.0
+    lifetimes: float = 0.0
+    lifetimes_squared: float = 0.0
+    slice_exact: int = 0
+    slice_matched: int = 0
     segments: int = 0
     state_bytes: int = 0
     written_bytes: int = 0
@@ -47,11 +68,13 @@ class Report:
             )
             for f in fields(self)
         }
-        return Report(**merged)
+        return Report(**merged)  # type: ignore[arg-type]  # each of its own kind
 
 
-def _add(a: int, b: int) -> int:
+def _add(a: float, b: float) -> float:
     return a + b
 
 
 REPORT_FIELDS = tuple(field.name for field in fields(Report))
+REAL_FIELDS = ("importance", "lifetimes", "lifetimes_squared")
+"""Fields that are not whole numbers."""

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from shedjoin.core.keys import OutputColumn
+from shedjoin.core.shedding import Shedding
 from shedjoin.types import LEFT, Side
 
 HASH_COLUMN = "__shedjoin_hash"
 """Added to packed rows whose key does not fit 64 bits."""
+IMPORTANCE_COLUMN = "__shedjoin_importance"
+"""Added to packed rows of a side that has importance."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class JoinSpec:
     shards: int
     direct: bool
     output: tuple[OutputColumn, ...]
+    shedding: Shedding | None = None
 
     @property
     def sides(self) -> tuple[SideSpec, SideSpec]:
@@ -47,6 +51,11 @@ class JoinSpec:
         """How long a resident of that side can still be matched after its own time."""
         return self.after_us if side == LEFT else self.before_us
 
+    @property
+    def keeps_us(self) -> tuple[int, int]:
+        """How long residents of the left and the right side can be matched."""
+        return self.after_us, self.before_us
+
     def reach(self, side: Side) -> tuple[int, int]:
         """How far back and ahead an arrival of this side sees the *other* side."""
         if side == LEFT:
@@ -56,9 +65,12 @@ class JoinSpec:
     def fingerprint(self) -> str:
         """Short digest of all that the stored state depends on.
 
-        The names of the result's columns are left out: they may change freely.
+        The names of the result's columns are left out: they may change freely. So may
+        budget and policy, but not whether there is a budget.
         """
-        facts = asdict(self)
-        del facts["output"]
+        facts = asdict(replace(self, output=(), shedding=None))
+        del facts["output"], facts["shedding"]
+        if self.shedding is not None:
+            facts["budgeted"] = True
         text = json.dumps(facts, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -54,6 +54,7 @@ def step(store: WindowStore, blobs: Sequence[Blob], watermark_ms: int) -> Outcom
         resident_left=now[LEFT],
         resident_right=now[RIGHT],
         matched=sum(batch.num_rows for batch in results),
+        importance=float(sum(batch.num_rows for batch in results)),
         segments=sum(map(len, store.segments)),
         state_bytes=store.nbytes,
         watermark_ms=store.watermark_ms,

@@ -10,15 +10,25 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shedjoin.core.arrivals import Blob
+from shedjoin.core.budget import Budget
+from shedjoin.core.importance import Source, by_side
 from shedjoin.core.keys import On
 from shedjoin.core.packing import pack
+from shedjoin.core.policy import Discipline, Policy
+from shedjoin.core.recompute import DEFAULT, Recompute
 from shedjoin.core.report import Report
 from shedjoin.core.spec import JoinSpec
 from shedjoin.core.window import Duration, Within, parse_duration
 from shedjoin.errors import ParameterError
-from shedjoin.local.shard import LocalShard
-from shedjoin.local.tables import make_spec, result_schema, usable_rows
+from shedjoin.local.shard import BudgetedShard, LocalShard, local_shard
+from shedjoin.local.tables import (
+    make_spec,
+    result_schema,
+    usable_rows,
+    with_importance,
+)
 from shedjoin.local.watermark import Watermark
+from shedjoin.policies.goals import Goal, MostImportant, shedding_of
 from shedjoin.types import SIDES
 
 
@@ -63,6 +73,7 @@ class Run:
             ("late", report.late_left, report.late_right),
             ("expired", report.expired_left, report.expired_right),
             ("resident", report.resident_left, report.resident_right),
+            ("shed", report.shed_left, report.shed_right),
             ("matched", report.matched, ""),
             ("state bytes", report.state_bytes, ""),
         ]
@@ -75,6 +86,7 @@ class Delivery:
 
     blobs: int = 1
     shuffle_seed: int = 0
+    importance: tuple[Source | None, Source | None] = (None, None)
 
     def deliver(
         self, tables: tuple[pa.Table, pa.Table], spec: JoinSpec
@@ -83,6 +95,7 @@ class Delivery:
         parts = []
         for side in SIDES:
             usable = usable_rows(tables[side], spec.sides[side], direct=spec.direct)
+            usable = with_importance(usable, self.importance[side])
             size = -(-usable.num_rows // self.blobs) or 1
             starts = range(0, usable.num_rows, size)
             parts += [(side, usable.slice(start, size)) for start in starts]
@@ -104,6 +117,11 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     restart_every: int = 0,
     blobs: int = 1,
     shuffle_seed: int = 0,
+    budget: Budget | None = None,
+    keep: Goal | Policy | None = None,
+    discipline: Discipline = "probe_then_insert",
+    recompute: Recompute = DEFAULT,
+    seed: int = 0,
 ) -> Run:
     """Join two streams given as micro-batches of tables.
 
@@ -123,6 +141,8 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
         Start again from the stored bytes after so many micro-batches; 0 is never.
     blobs, shuffle_seed : int
         Cut each side into so many blobs and deliver them in a shuffled order.
+    budget, keep, discipline, recompute, seed
+        As in :func:`shedjoin.join`.
 
     Returns
     -------
@@ -131,16 +151,21 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     """
     if shards < 1:
         raise ParameterError(f"shards={shards} is not a count.", fix="pass shards=1.")
-    delivery = Delivery(blobs, shuffle_seed)
+    shedding = shedding_of(
+        budget, keep, discipline=discipline, recompute=recompute, seed=seed
+    )
     delays = (parse_duration(lateness[0]), parse_duration(lateness[1]))
     watermark = Watermark(delays)
     run = Run([], [])
-    workers: list[LocalShard] = []
+    workers: list[LocalShard | BudgetedShard] = []
     for number, tables in enumerate(batches):
         if not workers:
             schemas = (tables[0].schema, tables[1].schema)
             spec = make_spec(schemas, on, within, time, shards, suffixes)
-            workers = [LocalShard(spec) for _ in range(shards)]
+            spec = replace(spec, shedding=shedding)
+            workers = [local_shard(spec, shard) for shard in range(shards)]
+            importance = _importance(keep, schemas)
+            delivery = Delivery(blobs, shuffle_seed, importance)
         arrived = list(delivery.deliver(tables, spec))
         if restart_every and number and number % restart_every == 0:
             for worker in workers:
@@ -159,6 +184,14 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
             (_greatest(tables[0], spec, 0), _greatest(tables[1], spec, 1))
         )
     return run
+
+
+def _importance(
+    keep: Goal | Policy | None, schemas: tuple[pa.Schema, pa.Schema]
+) -> tuple[Source | None, Source | None]:
+    if not isinstance(keep, MostImportant):
+        return None, None
+    return by_side(keep.importance, (schemas[0].names, schemas[1].names))
 
 
 def _greatest(table: pa.Table, spec: JoinSpec, side: int) -> int | None:

@@ -6,6 +6,8 @@ import hashlib
 from collections.abc import Sequence
 
 from shedjoin.core.arrivals import Blob, chain
+from shedjoin.core.budgeted import persistence as budgeted
+from shedjoin.core.budgeted.step import budgeted_step
 from shedjoin.core.persistence import commit, restore, stored_directory
 from shedjoin.core.spec import JoinSpec
 from shedjoin.core.step import Outcome, step
@@ -59,3 +61,33 @@ class LocalShard:
         """Forget everything but the stored bytes and start again from them."""
         directory = stored_directory(self.blobs, self._spec)
         self._store = restore(self.blobs, directory, self._spec, MemoryWorkspace())
+
+
+class BudgetedShard:
+    """The same under a budget."""
+
+    def __init__(self, spec: JoinSpec, number: int) -> None:
+        self._spec = spec
+        self._number = number
+        self._token = ""
+        self.blobs = MemoryBlobs()
+        self.restart()
+
+    def run(self, blobs: Sequence[Blob], watermark_ms: int) -> Outcome:
+        """Join one micro-batch."""
+        outcome = budgeted_step(self.store, blobs, watermark_ms)
+        self._token = chain(self._token, blobs, watermark_ms)
+        written = budgeted.commit(self.store, self.blobs, self._token)
+        return outcome._replace(report=outcome.report.with_written(written))
+
+    def restart(self) -> None:
+        """Forget everything but the stored bytes and start again from them."""
+        facts = budgeted.stored_facts(self.blobs, self._spec)
+        self.store = budgeted.open_store(
+            self.blobs, facts, self._spec, self._number, MemoryWorkspace()
+        )
+
+
+def local_shard(spec: JoinSpec, number: int) -> LocalShard | BudgetedShard:
+    """Make the shard that a spec asks for."""
+    return LocalShard(spec) if spec.shedding is None else BudgetedShard(spec, number)

@@ -7,8 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shedjoin.core.hot import as_int64, fits_64_bits
+from shedjoin.core.importance import Source, evaluate
 from shedjoin.core.keys import On, key_pairs, output_columns, require_columns
-from shedjoin.core.spec import HASH_COLUMN, JoinSpec, SideSpec
+from shedjoin.core.spec import HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec, SideSpec
 from shedjoin.core.window import Within
 from shedjoin.errors import ColumnTypeError
 from shedjoin.types import IntArray
@@ -66,6 +67,13 @@ def usable_rows(table: pa.Table, side: SideSpec, *, direct: bool) -> pa.RecordBa
         return rows
     hashed = pa.array(_hash_rows([rows.column(name) for name in side.keys]))
     return rows.append_column(HASH_COLUMN, hashed)
+
+
+def with_importance(rows: pa.RecordBatch, source: Source | None) -> pa.RecordBatch:
+    """Rows with their importance, if their side has any."""
+    if source is None:
+        return rows
+    return rows.append_column(IMPORTANCE_COLUMN, evaluate(source, rows))
 
 
 def result_schema(schemas: tuple[pa.Schema, pa.Schema], spec: JoinSpec) -> pa.Schema:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from operator import and_
 
@@ -11,10 +12,12 @@ from pyspark.sql.types import StructField, StructType
 
 from shedjoin.core.keys import On
 from shedjoin.core.report import REPORT_FIELDS, Report
-from shedjoin.core.spec import HASH_COLUMN, JoinSpec
+from shedjoin.core.shedding import Shedding
+from shedjoin.core.spec import HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec
 from shedjoin.core.window import Within
 from shedjoin.errors import ParameterError
 from shedjoin.spark.columns import Arguments, make_spec
+from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
 from shedjoin.spark.wire import JOINED, PACKED, packer, unpack_rows
@@ -27,6 +30,8 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     *,
     on: On,
     within: Within,
+    shedding: Shedding | None,
+    importance: object,
     time: tuple[str, str] | None,
     shards: int | None,
     suffixes: tuple[str, str],
@@ -40,7 +45,8 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
             fix=f"leave it out to take spark.sql.shuffle.partitions ({partitions}).",
         )
     arguments = Arguments(on, within, time, shards or partitions, suffixes)
-    spec = make_spec((left, right), arguments)
+    spec = replace(make_spec((left, right), arguments), shedding=shedding)
+    worth = importance_columns(importance, (left, right))
     numbers = shard_numbers(spec.shards)
     streaming = left.isStreaming
     if streaming:
@@ -48,8 +54,11 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     else:
         _meet_the_coordinator(left)
     packed = [
-        _usable(frame, spec, side).mapInArrow(
-            packer(spec, side, numbers, beat=streaming), PACKED
+        _usable(frame, spec, side, worth[side]).mapInArrow(
+            packer(
+                spec, side, numbers, beat=streaming, weighed=worth[side] is not None
+            ),
+            PACKED,
         )
         for side, frame in zip(SIDES, (left, right), strict=True)
     ]
@@ -58,7 +67,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
         .union(packed[1])
         .groupBy("shard")
         .transformWithState(
-            JoinProcessor(spec, durable=streaming),
+            JoinProcessor(spec, numbers, durable=streaming),
             JOINED,
             "append",
             "EventTime" if streaming else "None",
@@ -91,7 +100,9 @@ def _meet_the_coordinator(frame: DataFrame) -> None:
     _ = frame.sparkSession.streams.active
 
 
-def _usable(frame: DataFrame, spec: JoinSpec, side: Side) -> DataFrame:
+def _usable(
+    frame: DataFrame, spec: JoinSpec, side: Side, importance: Column | None
+) -> DataFrame:
     """Rows that can match: with a key and a time, as Spark's own inner join filters.
 
     Done by Spark, which puts the filter on keys below the watermark as it does in its
@@ -101,7 +112,11 @@ def _usable(frame: DataFrame, spec: JoinSpec, side: Side) -> DataFrame:
     # By place: mapInArrow cannot refer to names with dots or backticks.
     places = {name: f"c{place}" for place, (name, _) in enumerate(own.columns)}
     columns = [F.col(places[name]) for name in (*own.keys, own.time)]
-    frame = frame.toDF(*places.values())
+    names = list(places.values())
+    if importance is not None:
+        frame = frame.withColumn(IMPORTANCE_COLUMN, importance.cast("double"))
+        names.append(IMPORTANCE_COLUMN)
+    frame = frame.toDF(*names)
     frame = frame.where(reduce(and_, (column.isNotNull() for column in columns)))
     if spec.direct:
         return frame

@@ -11,6 +11,7 @@ from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from shedjoin.core.arrivals import Blob
+from shedjoin.core.report import Report
 from shedjoin.core.spec import JoinSpec
 from shedjoin.spark.worker import settle_worker
 
@@ -34,12 +35,15 @@ class JoinProcessor(StatefulProcessor):
     ----------
     spec : JoinSpec
         The join.
+    numbers : list of int
+        Grouping keys of the shards, in order.
     durable : bool
         Keep state for the next micro-batch; off for a batch query, which has none.
     """
 
-    def __init__(self, spec: JoinSpec, *, durable: bool) -> None:
+    def __init__(self, spec: JoinSpec, numbers: list[int], *, durable: bool) -> None:
         self._spec = spec
+        self._numbers = numbers
         self._durable = durable
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -72,7 +76,8 @@ class JoinProcessor(StatefulProcessor):
         # compiled kernels, and a start without them is half a second faster.
         from shedjoin.spark.shard import SparkShard
 
-        worker = SparkShard(self._spec, shard, self._state, self._handle)
+        place = self._numbers.index(shard)
+        worker = SparkShard(self._spec, place, self._state, self._handle)
         if self._durable:
             outcome = worker.run(blobs, timer.getCurrentWatermarkInMs())
         else:
@@ -87,6 +92,6 @@ def _joined(outcome: Outcome) -> Iterator[Row]:
     counts = asdict(outcome.report)
     for blob in result_blobs(outcome.results):
         yield Row(results=blob, **counts)
-        counts = dict.fromkeys(counts, 0)
+        counts = asdict(Report())
     if any(counts.values()):
         yield Row(results=None, **counts)

@@ -8,6 +8,7 @@ import pyarrow as pa
 from pyspark.sql.types import (
     BinaryType,
     ByteType,
+    DoubleType,
     IntegerType,
     LongType,
     StructField,
@@ -16,9 +17,9 @@ from pyspark.sql.types import (
 
 from shedjoin.core.codec import decode_rows
 from shedjoin.core.packing import pack
-from shedjoin.core.report import REPORT_FIELDS
+from shedjoin.core.report import REAL_FIELDS, REPORT_FIELDS
 from shedjoin.core.schema import sound
-from shedjoin.core.spec import HASH_COLUMN, JoinSpec
+from shedjoin.core.spec import HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec
 from shedjoin.spark.worker import is_first_partition, settle_worker
 from shedjoin.types import Side
 
@@ -34,7 +35,12 @@ PACKED = StructType(
 )
 JOINED = StructType(
     [StructField("results", BinaryType(), nullable=True)]
-    + [StructField(name, LongType(), nullable=False) for name in REPORT_FIELDS]
+    + [
+        StructField(
+            name, DoubleType() if name in REAL_FIELDS else LongType(), nullable=False
+        )
+        for name in REPORT_FIELDS
+    ]
 )
 _PACKED_ARROW = pa.schema(
     [
@@ -47,13 +53,14 @@ _PACKED_ARROW = pa.schema(
 
 
 def packer(
-    spec: JoinSpec, side: Side, numbers: list[int], *, beat: bool
+    spec: JoinSpec, side: Side, numbers: list[int], *, beat: bool, weighed: bool
 ) -> ArrowFunction:
     """Make the map-side function: rows of one side into blobs by shard.
 
     With ``beat`` the first task of the stage also sends every shard an empty row:
     in a micro-batch with data each shard then sees the watermark, which it needs to
-    judge late rows of the next one, even if none of its own rows came.
+    judge late rows of the next one, even if none of its own rows came. Rows are
+    ``weighed`` if a column of importance follows their own columns.
     """
 
     def pack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -62,6 +69,7 @@ def packer(
             count = len(numbers)
             yield _packed(numbers, [side] * count, [b""] * count, [b""] * count)
         names = [name for name, _ in spec.sides[side].columns]
+        names += [IMPORTANCE_COLUMN] if weighed else []
         names += [] if spec.direct else [HASH_COLUMN]
         named = (sound(batch.rename_columns(names)) for batch in batches)
         for place, blob in pack(named, side, spec):

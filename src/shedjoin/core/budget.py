@@ -1,0 +1,101 @@
+"""How much a join may hold."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from shedjoin.errors import ParameterError
+
+_UNITS = {
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "tb": 10**12,
+    "kib": 1 << 10,
+    "mib": 1 << 20,
+    "gib": 1 << 30,
+    "tib": 1 << 40,
+}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What the residents of a join may take, over all shards and both sides.
+
+    The join stays exact until the budget is used up. At the end of every micro-batch
+    no shard holds more than its equal share.
+
+    Parameters
+    ----------
+    rows : int, optional
+        Residents at most.
+    memory : str or int, optional
+        Bytes at most, such as ``"512 MB"`` or ``"2 GiB"``: payload, hot columns and
+        index. What the operator learns comes on top, below 1 MB a shard.
+    split : float, optional
+        Part of the budget for the left side, from 0 to 1. By default the sides share
+        one pool and the row that is worth least leaves, whichever side it is of.
+
+    Examples
+    --------
+    >>> from shedjoin import Budget
+    >>> Budget(memory="512 MB").share(0, 4)
+    128000000
+    >>> [Budget(rows=5).share(shard, 2) for shard in range(2)]
+    [3, 2]
+    """
+
+    rows: int | None = None
+    memory: str | int | None = None
+    split: float | None = None
+
+    def __post_init__(self) -> None:
+        if (self.rows is None) == (self.memory is None):
+            raise ParameterError(
+                f"{self!r} must say one of rows and memory.",
+                fix='write Budget(rows=1_000_000) or Budget(memory="512 MB").',
+            )
+        if self.rows is not None and (type(self.rows) is not int or self.rows < 0):
+            raise ParameterError(
+                f"rows={self.rows!r} is not a number of rows.",
+                fix="write Budget(rows=1_000_000); 0 keeps nothing.",
+            )
+        if self.split is not None and not 0.0 <= self.split <= 1.0:
+            raise ParameterError(
+                f"split={self.split!r} is not a part of the whole.",
+                fix="write split=0.5 for halves, or leave it out for one pool.",
+            )
+        if self.memory is not None:
+            parse_bytes(self.memory)
+
+    @property
+    def in_bytes(self) -> bool:
+        """Whether bytes are limited, not rows."""
+        return self.memory is not None
+
+    def share(self, shard: int, shards: int) -> int:
+        """Rows or bytes of one shard; the shares add up to the budget."""
+        memory = 0 if self.memory is None else parse_bytes(self.memory)
+        total = self.rows if self.rows is not None else memory
+        return total // shards + (shard < total % shards)
+
+
+def parse_bytes(size: str | int) -> int:
+    """Read a size such as ``"512 MB"``.
+
+    >>> parse_bytes("1.5 KiB")
+    1536
+    """
+    if isinstance(size, int) and size >= 0:
+        return size
+    match = _SIZE.fullmatch(size) if isinstance(size, str) else None
+    unit = _UNITS.get(match[2].lower()) if match else None
+    if match is None or unit is None:
+        raise ParameterError(
+            f"memory={size!r} is not a size.",
+            fix='write memory="512 MB" or "2 GiB", or a number of bytes.',
+        )
+    return int(float(match[1]) * unit)

@@ -1,0 +1,1 @@
+"""The join under a budget: slots that are reused, and a policy that frees them."""

@@ -1,0 +1,149 @@
+"""State of a budgeted shard in and out.
+
+Payload lies in segments, as without a budget. What changes with every match or shed is
+small, and lies in a *log*: each micro-batch adds the slots that changed, and when the
+log has grown to twice the table it is replaced by the table itself. So what is written
+is proportional to what changed. The directory says which segments and parts of the log
+there are; the models are stored whole, they have a fixed size.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.core.budgeted.payload import Payload, Stored
+from shedjoin.core.budgeted.store import BudgetedStore
+from shedjoin.core.budgeted.table import SlotTable
+from shedjoin.core.codec import FORMAT, check_origin, encode_rows
+from shedjoin.core.persistence import DIRECTORY, Blobs, load_segment
+from shedjoin.core.spec import JoinSpec
+from shedjoin.core.workspace import Workspace
+
+MODELS = -2
+_FIRST_LOG = -3
+_META = b"shedjoin"
+_SEGMENTS = pa.schema([(name, pa.int64()) for name in Stored._fields])
+
+
+def stored_facts(blobs: Blobs, spec: JoinSpec) -> dict[str, Any] | None:
+    """Read the directory; None for a shard that has no state yet."""
+    blob = blobs.get(DIRECTORY)
+    if blob is None:
+        return None
+    with pa.ipc.open_stream(blob) as reader:
+        facts: dict[str, Any] = json.loads(reader.schema.metadata[_META])
+        table = reader.read_all()
+    check_origin(facts["format"], facts["fingerprint"], spec.fingerprint())
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    facts["segments"] = [Stored(*row) for row in rows]
+    return facts
+
+
+def open_store(
+    blobs: Blobs,
+    facts: dict[str, Any] | None,
+    spec: JoinSpec,
+    shard: int,
+    workspace: Workspace,
+    *,
+    opened: bool = False,
+) -> BudgetedStore:
+    """Make the store from stored state, or take it as the workspace holds it."""
+    table = SlotTable(workspace, opened=opened)
+    if facts is None:
+        return BudgetedStore(spec, shard, table, Payload(workspace))
+    payload = Payload(workspace, facts["segments"], facts["next_id"])
+    store = BudgetedStore(spec, shard, table, payload)
+    store.watermark_ms = facts["watermark_ms"]
+    store.log = facts["log"]
+    store.log_rows = facts["log_rows"]
+    store.gains = [(at, gained) for at, gained in facts["gains"]]
+    store.models.decode(load_segment(blobs, MODELS))
+    if not opened:
+        for number in payload.segments:
+            workspace.put(number, load_segment(blobs, number))
+        table.resize(facts["slots"])
+        table.slots.scalars[:] = facts["scalars"]
+        for number in store.log:
+            table.put(_columns(load_segment(blobs, number)))
+        table.clean()
+    if not opened or store.pooled != facts["pooled"]:
+        table.finish(pooled=store.pooled)
+    return store
+
+
+def commit(store: BudgetedStore, blobs: Blobs, token: str) -> int:
+    """Write what a micro-batch changed; return the bytes written."""
+    for number in store.payload.dropped:
+        blobs.remove(number)
+    encoded = {
+        number: encode_rows([rows], rows.schema, stored=True).to_pybytes()
+        for number, rows in store.payload.written.items()
+    }
+    encoded |= _log(store, blobs)
+    models = store.models.encode()
+    encoded[MODELS] = encode_rows([models], models.schema, stored=True).to_pybytes()
+    encoded[DIRECTORY] = _directory(store, token)
+    for number, blob in encoded.items():
+        blobs.put(number, blob)
+    store.payload.dropped.clear()
+    store.payload.written.clear()
+    return sum(map(len, encoded.values()))
+
+
+def _log(store: BudgetedStore, blobs: Blobs) -> dict[int, bytes]:
+    """Write the slots that changed, or all if that is less in the long run."""
+    table = store.table
+    slots = table.dirty()
+    if store.log_rows + slots.size > 2 * table.count + 1024:
+        for number in store.log:
+            blobs.remove(number)
+        slots, last, store.log, store.log_rows = table.alive(), _last(store), [], 0
+    else:
+        last = _last(store)
+    table.clean()
+    if not slots.size:
+        return {}
+    store.log.append(last - 1)
+    store.log_rows += slots.size
+    rows = pa.record_batch(table.hot(slots))
+    return {last - 1: encode_rows([rows], rows.schema, stored=True).to_pybytes()}
+
+
+def _last(store: BudgetedStore) -> int:
+    return store.log[-1] if store.log else _FIRST_LOG
+
+
+def _directory(store: BudgetedStore, token: str) -> bytes:
+    facts = {
+        "format": FORMAT,
+        "fingerprint": store.spec.fingerprint(),
+        "token": token,
+        "watermark_ms": store.watermark_ms,
+        "next_id": store.payload.next_id,
+        "slots": store.table.size,
+        "scalars": store.table.slots.scalars.tolist(),
+        "pooled": store.pooled,
+        "log": store.log,
+        "log_rows": store.log_rows,
+        "gains": store.gains,
+    }
+    text = json.dumps(facts, sort_keys=True).encode()
+    schema = _SEGMENTS.with_metadata({_META: text})
+    segments = list(store.payload.segments.values())
+    columns = zip(*segments, strict=True) if segments else ()
+    arrays = [pa.array(column, pa.int64()) for column in columns]
+    batches = [pa.record_batch(arrays, schema=schema)] if arrays else []
+    blob: bytes = encode_rows(batches, schema).to_pybytes()
+    return blob
+
+
+def _columns(rows: pa.RecordBatch) -> dict[str, np.ndarray[Any, Any]]:
+    return {
+        name: column.to_numpy(zero_copy_only=False)
+        for name, column in zip(rows.schema.names, rows.columns, strict=True)
+    }

@@ -1,0 +1,161 @@
+"""One shard's residents under a budget."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.core.budgeted.ordered import Ordered
+from shedjoin.core.budgeted.payload import ROW_BITS, Payload
+from shedjoin.core.budgeted.table import SLOT_BYTES, SlotTable
+from shedjoin.core.recompute import Adaptive
+from shedjoin.core.shedding import Shedding
+from shedjoin.core.spec import JoinSpec
+from shedjoin.errors import ParameterError
+from shedjoin.kernels.slots import NUMBER, PLACE, SIZE_SHIFT, TIME
+from shedjoin.models.learned import Models
+from shedjoin.types import SIDES, IntArray
+
+_TYPICAL_ROW_BYTES = 256
+_USABLE = 0.8
+"""Part of a budget in bytes for residents; the rest is for rows that died lately and
+for free slots, so that not every shed rewrites a segment."""
+_SLACK_BYTES = 1 << 16
+
+
+def shedding_of(spec: JoinSpec) -> Shedding:
+    """Give the shedding of a join that has a budget."""
+    if spec.shedding is None:
+        raise ParameterError("this join has no budget.", fix="pass budget=.")
+    return spec.shedding
+
+
+class BudgetedStore:
+    """Table, payload and models of one shard.
+
+    Parameters
+    ----------
+    spec : JoinSpec
+        The join, with its shedding.
+    shard : int
+        Which shard, from 0.
+    table, payload : SlotTable, Payload
+        The residents.
+    """
+
+    def __init__(
+        self, spec: JoinSpec, shard: int, table: SlotTable, payload: Payload
+    ) -> None:
+        self.spec = spec
+        self.shedding = shedding_of(spec)
+        budget = self.shedding.budget
+        self.share = budget.share(shard, spec.shards)
+        self.in_bytes = budget.in_bytes
+        self.pooled = budget.split is None
+        usable = int(_USABLE * self.share) if self.in_bytes else self.share
+        left = usable if budget.split is None else round(budget.split * usable)
+        self.capacity = left, usable - left
+        row_bytes = _TYPICAL_ROW_BYTES if self.in_bytes else 1
+        self.capacity_rows = usable // row_bytes
+        self.table = table
+        self.payload = payload
+        self.models = Models(spec.keeps_us, self.capacity_rows)
+        self.watermark_ms = 0
+        self.log: list[int] = []
+        self.log_rows = 0
+        self.gains: list[tuple[int, float]] = []
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of payload, hot columns and index."""
+        if not self.table.count:
+            return 0
+        return self.payload.nbytes + SLOT_BYTES * self.table.size
+
+    def residents(self) -> tuple[int, int]:
+        """Count the residents of each side."""
+        right = int(self.table.side(self.table.alive()).sum())
+        return self.table.count - right, right
+
+    def expire(self, watermark_ms: int) -> IntArray:
+        """Let go of residents that nothing can match any more; how many, by side."""
+        self.watermark_ms = max(self.watermark_ms, watermark_ms)
+        alive = self.table.alive()
+        side = self.table.side(alive)
+        keep = np.where(side == 0, *self.spec.keeps_us)
+        gone = self.table.column(TIME)[alive] <= 1000 * self.watermark_ms - keep
+        self.table.vacate(alive[gone], pooled=self.pooled)
+        return np.bincount(side[gone], minlength=2)
+
+    def keep_pending(self, arrivals: Ordered) -> None:
+        """Store the payload of arrivals that became residents and still are."""
+        alive = self.table.alive()
+        place = self.table.column(PLACE)
+        pending = alive[place[alive] < 0]
+        pending = pending[np.argsort(self.table.column(NUMBER)[pending])]
+        side = self.table.side(pending)
+        for own in SIDES:
+            slots = pending[side == own]
+            if slots.size:
+                at = pa.array(arrivals.origin[-1 - place[slots]])
+                place[slots] = self.payload.add(own, arrivals.rows[own].take(at))
+
+    def fit(self) -> None:
+        """Rewrite what has become sparse; keep a budget in bytes to the byte."""
+        self._tidy(self._most_payload())
+        if self.table.size > 4 * self.table.count + 1024:
+            self.table.resize(self.table.count)
+        while self.in_bytes and self.nbytes > self.share and self.table.count:
+            if self.table.size > self.table.count:
+                self.table.resize(self.table.count)
+            self._tidy(0)
+            if self.nbytes > self.share:
+                self._shed_some()
+
+    def note_gain(self, instant: int, gained: float, scheme: Adaptive) -> bool:
+        """Remember what an instant gained; tell whether results got worse."""
+        self.gains = [g for g in self.gains if g[0] > instant - 2 * scheme.span]
+        self.gains.append((instant, gained))
+        late = sum(g for at, g in self.gains if at > instant - scheme.span)
+        early = sum(g for at, g in self.gains if at <= instant - scheme.span)
+        return late <= (1.0 - scheme.tolerance) * early
+
+    def _most_payload(self) -> int:
+        if self.in_bytes:
+            return self.share - SLOT_BYTES * self.table.size
+        live = int(self._payload_sizes(self.table.alive()).sum())
+        return live + live // 4 + _SLACK_BYTES
+
+    def _tidy(self, most: int) -> None:
+        alive = self.table.alive()
+        place = self.table.column(PLACE)
+        size = self._payload_sizes(alive)
+        moved = self.payload.tidy(place[alive], size, most)
+        changed = np.flatnonzero(moved != place[alive])
+        place[alive] = moved
+        self.table.touch(alive[changed])
+
+    def _payload_sizes(self, slots: IntArray) -> IntArray:
+        """Bytes of residents' rows, as in their segments."""
+        if self.in_bytes:
+            return (self.table.slots.meta[slots] >> SIZE_SHIFT) - SLOT_BYTES
+        number = self.table.column(PLACE)[slots] >> ROW_BITS
+        ids = np.array(sorted(self.payload.segments), np.int64)
+        each = np.array(
+            [
+                self.payload.segments[int(one)].bytes
+                / self.payload.segments[int(one)].rows
+                for one in ids
+            ]
+        )
+        if not slots.size:
+            return np.zeros(0, np.int64)
+        return each[np.searchsorted(ids, number)].astype(np.int64)
+
+    def _shed_some(self) -> None:
+        """Let an eighth go, lowest scores first."""
+        alive = self.table.alive()
+        order = np.lexsort(
+            (self.table.column(NUMBER)[alive], self.table.slots.score[alive])
+        )
+        self.table.vacate(alive[order[: -(-alive.size // 8)]], pooled=self.pooled)

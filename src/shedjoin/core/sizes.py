@@ -1,0 +1,52 @@
+"""Bytes of single rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shedjoin.types import FloatArray, IntArray
+
+_OFFSET_BYTES = 4
+_BIT = 0.125
+
+
+def row_sizes(rows: pa.RecordBatch) -> IntArray:
+    """Bytes of each row, rounded up; they add up to about the batch's own size."""
+    total = np.zeros(rows.num_rows)
+    for column in rows.columns:
+        total += _sizes(column)
+    return np.ceil(total).astype(np.int64)
+
+
+def _sizes(column: pa.Array) -> FloatArray | float:
+    kind = column.type
+    size: FloatArray | float = column.nbytes / max(1, len(column))
+    if pa.types.is_boolean(kind):
+        size = _BIT
+    elif pa.types.is_string(kind) or pa.types.is_binary(kind):
+        length = pc.fill_null(pc.binary_length(column), 0)
+        size = length.to_numpy(zero_copy_only=False) + float(_OFFSET_BYTES)
+    elif pa.types.is_list(kind) or pa.types.is_map(kind):
+        size = _list_sizes(column)
+    elif pa.types.is_struct(kind):
+        size = sum((_sizes(field) for field in column.flatten()), 0.0)
+    elif not pa.types.is_nested(kind) and not pa.types.is_null(kind):
+        size = kind.bit_width * _BIT
+    return size + _BIT  # whether it is null
+
+
+def _list_sizes(column: pa.Array) -> FloatArray:
+    """Lists by the sizes of their own elements."""
+    if pa.types.is_map(column.type):
+        values = pa.StructArray.from_arrays([column.keys, column.items], ["k", "v"])
+        offsets = column.offsets.to_numpy() - column.offsets[0].as_py()
+    else:
+        values = column.flatten()
+        count = pc.fill_null(pc.list_value_length(column), 0)
+        offsets = np.concatenate([[0], np.cumsum(count.to_numpy(zero_copy_only=False))])
+    each = np.broadcast_to(_sizes(values), len(values))
+    before = np.concatenate([[0.0], np.cumsum(each)])
+    length: FloatArray = np.diff(before[offsets])
+    return length + _OFFSET_BYTES

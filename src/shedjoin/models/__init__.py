@@ -1,0 +1,1 @@
+"""What the operator learns while it runs; policies ask, nobody tells them the truth."""

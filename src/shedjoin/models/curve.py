@@ -1,0 +1,120 @@
+"""Age curves: how many results a resident brings per unit of time, by age and key.
+
+The curve is a table ``rate[side, level, age]``: a resident of ``side`` whose key is
+frequent to ``level`` on the other stream (half octaves of its decayed count) brings so
+many results per second at that age. In a stream where only the key matters the table is
+flat in age; where only age matters it is flat in level.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from shedjoin.types import FloatArray, IntArray
+
+AGES = 64
+LEVELS = 24
+_PRIOR_SECONDS = 0.02
+Table = npt.NDArray[np.float64]
+
+
+def level_of(count: FloatArray) -> IntArray:
+    """Half octaves of a decayed count; below a half is level 0."""
+    level = 2.0 * np.log2(np.maximum(count, 0.5)) + 2.0
+    return np.minimum(level, LEVELS - 1).astype(np.int64)
+
+
+def age_of(age_us: IntArray, keep_us: int) -> IntArray:
+    """Bucket of an age within the window."""
+    bucket = age_us * AGES // max(1, keep_us)
+    return np.clip(bucket, 0, AGES - 1)
+
+
+class Curve:
+    """Matches and time at risk by side, level and age; older evidence counts less.
+
+    Parameters
+    ----------
+    keep_us : (int, int)
+        How long a resident of each side can be matched.
+    half_life_us : int
+        Event time after which evidence counts half.
+    """
+
+    def __init__(self, keep_us: tuple[int, int], half_life_us: int) -> None:
+        self.keep_us = keep_us
+        self.half_life_us = half_life_us
+        self.matches = np.zeros((2, LEVELS, AGES))
+        self.seconds = np.zeros((2, LEVELS, AGES))
+
+    def add_matches(self, side: IntArray, level: IntArray, age_us: IntArray) -> None:
+        """Count matches of residents."""
+        _add(self.matches, side, level, self._ages(side, age_us), 1.0)
+
+    def add_time(
+        self, side: IntArray, level: IntArray, age_us: IntArray, passed_us: int
+    ) -> None:
+        """Count the time that residents were there to be matched."""
+        _add(self.seconds, side, level, self._ages(side, age_us), passed_us * 1e-6)
+
+    def fade(self, passed_us: int) -> None:
+        """Let evidence age."""
+        factor = 0.5 ** (passed_us / self.half_life_us)
+        self.matches *= factor
+        self.seconds *= factor
+
+    def by_age(self) -> Table:
+        """Results per second, by side and age, whatever the key."""
+        return _ratio(self.matches.sum(axis=1), self.seconds.sum(axis=1))
+
+    def by_level(self) -> Table:
+        """Results per second, by side, level and age.
+
+        Cells with little evidence lean on the product of what is known of their level
+        and of their age.
+        """
+        overall = _ratio(self.matches.sum((1, 2)), self.seconds.sum((1, 2)))
+        level = _ratio(self.matches.sum(2), self.seconds.sum(2))
+        shape = self.by_age() / np.maximum(overall, 1e-300)[:, None]
+        prior = level[:, :, None] * shape[:, None, :]
+        lean = _PRIOR_SECONDS * self.seconds.sum((1, 2))[:, None, None]
+        weight = self.seconds + lean
+        return _ratio(self.matches + lean * prior, weight)
+
+    def arrays(self) -> dict[str, FloatArray]:
+        """All that has to be stored."""
+        return {
+            "matches": self.matches.reshape(-1),
+            "seconds": self.seconds.reshape(-1),
+        }
+
+    def _ages(self, side: IntArray, age_us: IntArray) -> IntArray:
+        return np.where(
+            side == 0, age_of(age_us, self.keep_us[0]), age_of(age_us, self.keep_us[1])
+        )
+
+
+def priorities(rate: Table) -> Table:
+    """Best mean rate from each age on: ``max over j > i of (C(j) - C(i)) / (j - i)``.
+
+    Works on the last axis; this is the priority rule of Srivastava and Widom.
+    """
+    total = np.concatenate([np.zeros((*rate.shape[:-1], 1)), rate.cumsum(-1)], axis=-1)
+    best = np.full(rate.shape, -np.inf)
+    for ahead in range(1, rate.shape[-1] + 1):
+        mean = (total[..., ahead:] - total[..., :-ahead]) / ahead
+        reach = rate.shape[-1] + 1 - ahead
+        best[..., :reach] = np.maximum(best[..., :reach], mean)
+    return best
+
+
+def _ratio(matches: Table, seconds: Table) -> Table:
+    return matches / np.maximum(seconds, 1e-300)
+
+
+def _add(
+    table: Table, side: IntArray, level: IntArray, age: IntArray, amount: float
+) -> None:
+    cell = (side * LEVELS + level) * AGES + age
+    table += amount * np.bincount(cell, minlength=table.size).reshape(table.shape)

@@ -1,0 +1,178 @@
+"""All that one shard learns: frequencies, curves, rates, and its own recall."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shedjoin.models.curve import Curve, Table, age_of, level_of, priorities
+from shedjoin.models.frequency import Frequency
+from shedjoin.models.monitored import Ghosts, Slice
+from shedjoin.models.worth import Worth
+from shedjoin.types import SIDES, FloatArray, IntArray, Side
+
+_SMALLEST, _LARGEST = 1 << 8, 1 << 13
+_TICKS = 64
+EVIDENCE_WINDOWS = 4
+
+
+class Models:
+    """The models of one shard.
+
+    Parameters
+    ----------
+    keep_us : (int, int)
+        How long a row of each side can be matched.
+    capacity_rows : int
+        About how many residents the shard may have; the models' room follows it.
+    """
+
+    def __init__(self, keep_us: tuple[int, int], capacity_rows: int) -> None:
+        width = 1 << (max(1, capacity_rows) - 1).bit_length()
+        width = min(max(width, _SMALLEST), _LARGEST)
+        window = max(1, *keep_us)
+        self.keep_us = keep_us
+        self.clock_us = 0
+        self.frequency = Frequency(width, window)
+        self.slice = Slice(max(_SMALLEST, width // 4), keep_us)
+        self.curve = Curve(keep_us, EVIDENCE_WINDOWS * window)
+        self.worth = Worth()
+        self.clocks = np.zeros(2, np.int64)  # first arrival, last tick
+        self.seen_matches = 0
+
+    def observe(
+        self,
+        side: IntArray,
+        key: IntArray,
+        time: IntArray,
+        importance: FloatArray | None = None,
+    ) -> None:
+        """Learn from arrivals of both streams, in their order."""
+        if not self.clocks[0]:
+            self.clocks[:] = time[0]
+        before = self.clock_us or int(time[0])
+        self.clock_us = max(before, int(time.max()))
+        if importance is not None:
+            passed = self.clock_us - before
+            fade = 0.5 ** (passed / self.frequency.half_life_us)
+            self.worth.add(side, importance, fade)
+        mine = [np.flatnonzero(side == own) for own in SIDES]
+        for own in SIDES:
+            self._watch(own, key[mine[own]], time[mine[own]])
+        for own in SIDES:
+            rows = mine[own]
+            self.frequency.add(own, key[rows], time[rows], self.clock_us)
+        self._tick()
+
+    def opposite_count(self, side: IntArray, key: IntArray) -> FloatArray:
+        """Decayed count of each row's key on the other stream."""
+        return self.frequency.opposite_count(side, key, self.clock_us)
+
+    def rate(self, side: Side) -> float:
+        """Arrivals of a stream per second, lately."""
+        passed = max(1, self.clock_us - int(self.clocks[0]))
+        faded = self.frequency.half_life_us / np.log(2.0)
+        seconds = faded * -np.expm1(-passed / faded) * 1e-6
+        return float(self.frequency.total(side, self.clock_us) / seconds)
+
+    def priority_by_age(self, side: IntArray, age_us: IntArray) -> FloatArray:
+        """Best mean rate of results from its age on, whatever the key."""
+        return self._pick(priorities(self.curve.by_age()), side, age_us)
+
+    def priority(self, side: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
+        """Best mean rate of results from its age on, for its key's frequency."""
+        table = priorities(self.curve.by_level())
+        level = level_of(self.opposite_count(side, key))
+        out = np.empty(key.size)
+        for own in SIDES:
+            rows = np.flatnonzero(side == own)
+            age = age_of(age_us[rows], self.keep_us[own])
+            out[rows] = table[own, level[rows], age]
+        return out
+
+    def mean_worth(self, side: IntArray, importance: FloatArray) -> FloatArray:
+        """Mean importance of a result with each row."""
+        return self.worth.mean(side, importance)
+
+    def encode(self) -> pa.RecordBatch:
+        """All that has to be stored, as one row of binary cells."""
+        cells = {
+            name: np.ascontiguousarray(array).tobytes()
+            for name, array in self._arrays().items()
+        }
+        return pa.record_batch(
+            [pa.array([cell], pa.binary()) for cell in cells.values()], list(cells)
+        )
+
+    def decode(self, stored: pa.RecordBatch) -> None:
+        """Go on from stored models; those of another size start anew."""
+        cells = {
+            name: column[0].as_py()
+            for name, column in zip(stored.schema.names, stored.columns, strict=True)
+        }
+        fixed = {n: a for n, a in self._arrays().items() if not n.startswith("ghost")}
+        if any(len(cells[name]) != array.nbytes for name, array in fixed.items()):
+            return
+        for name, array in fixed.items():
+            array[:] = np.frombuffer(cells[name], array.dtype)
+        self.clock_us = int(np.frombuffer(cells["ghost_clock"], np.int64)[0])
+        ghosts = [
+            Ghosts(
+                np.frombuffer(cells[f"ghost_key_{side}"], np.int64),
+                np.frombuffer(cells[f"ghost_time_{side}"], np.int64),
+            )
+            for side in SIDES
+        ]
+        self.slice.restore(ghosts, int(self.slice.threshold[0]))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all models."""
+        return sum(array.nbytes for array in self._arrays().values())
+
+    def _arrays(self) -> dict[str, npt.NDArray[np.float64] | npt.NDArray[np.int64]]:
+        arrays = {
+            **self.frequency.arrays(),
+            **self.curve.arrays(),
+            **self.worth.arrays(),
+            "clocks": self.clocks,
+            "threshold": self.slice.threshold,
+            "ghost_clock": np.array([self.clock_us]),
+        }
+        for side in SIDES:
+            arrays[f"ghost_key_{side}"] = self.slice.ghosts[side].key
+            arrays[f"ghost_time_{side}"] = self.slice.ghosts[side].time
+        return arrays
+
+    def _watch(self, side: Side, key: IntArray, time: IntArray) -> None:
+        those = self.slice.monitored(key)
+        key, time = key[those], time[those]
+        key.flags.writeable = False
+        time.flags.writeable = False
+        seen = self.slice.meet(side, key, time)
+        self.seen_matches += seen.key.size
+        level = level_of(self.opposite_count(seen.side, seen.key))
+        self.curve.add_matches(seen.side, level, seen.age_us)
+        self.slice.add(side, key, time, self.clock_us)
+
+    def _tick(self) -> None:
+        passed = self.clock_us - int(self.clocks[1])
+        if passed * _TICKS < max(1, *self.keep_us):
+            return
+        self.clocks[1] = self.clock_us
+        self.curve.fade(passed)
+        for side in SIDES:
+            ghosts = self.slice.ghosts[side]
+            age = self.clock_us - ghosts.time
+            there = age <= self.keep_us[side]
+            key, age = ghosts.key[there], np.maximum(age[there], 0)
+            sides = np.full(key.size, side, np.int64)
+            level = level_of(self.opposite_count(sides, key))
+            self.curve.add_time(sides, level, age, passed)
+
+    def _pick(self, table: Table, side: IntArray, age_us: IntArray) -> FloatArray:
+        bucket = np.where(
+            side == 0, age_of(age_us, self.keep_us[0]), age_of(age_us, self.keep_us[1])
+        )
+        return np.asarray(table[side, bucket])

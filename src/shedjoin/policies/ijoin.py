@@ -1,0 +1,191 @@
+"""Policies of Kulkarni and Ravishankar (SSDBM 2008)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from shedjoin.core.policy import Policy, Residents
+from shedjoin.core.window import Duration, parse_duration
+from shedjoin.errors import ParameterError
+from shedjoin.types import FloatArray
+
+if TYPE_CHECKING:
+    from shedjoin.models.learned import Models
+
+
+@dataclass(frozen=True, slots=True)
+class Size(Policy):
+    """Keep the rows that have matched most.
+
+    Notes
+    -----
+    *Source.* SIZE in [1]_, sections 1.1 and 5, after Das, Gehrke and Riedewald.
+
+    *Symbols.* matches is ``matches``.
+
+    *Departures.* The paper does not define the rule. Matches so far plus those of this
+    instant, oldest first among equals, gives the outputs of its Table 3(b) and its
+    fairness for all window sizes; no rule gives the printed buffers. Use it with
+    ``discipline="shed_then_join"`` and ``recompute=Successive()`` for that.
+
+    *Guarantee.* None: a heuristic.
+
+    *Cost.* O(1) amortised per arrival with the default recomputation.
+
+    References
+    ----------
+    .. [1] D. Kulkarni, C. V. Ravishankar, "iJoin: Importance-aware Join
+       Approximation over Data Streams", SSDBM 2008.
+
+    Examples
+    --------
+    >>> from shedjoin.core.policy import Residents
+    >>> rows = Residents.example(time=[5, 3], now_us=9, matches=[2.0, 0.0])
+    >>> Size().score(rows, None).tolist()
+    [2.0, 0.0]
+    """
+
+    dynamic: ClassVar[bool] = True
+
+    def score(self, residents: Residents, models: Models) -> FloatArray:
+        """Worth of each row: its matches."""
+        del models
+        return residents.matches
+
+
+@dataclass(frozen=True, slots=True)
+class IJoin(Policy):
+    """Keep important rows that keep matching, and give each a fair chance first.
+
+    A row is worth its importance times its matches per unit of age. Young rows are
+    spared; a row that has not matched for a while pays for it.
+
+    Parameters
+    ----------
+    maturity : duration, default "2 seconds"
+        Rows up to this age do not leave while there is an older one to leave.
+    patience : duration, default "3 seconds"
+        A row without a match for so long is unproductive.
+    penalty : float, default 1.0
+        What an unproductive row pays per unit of time since its last match. The knob
+        between importance (small) and fairness (large).
+    decay : float, default 0.1
+        How fast past matches fade, per unit of time; 0 counts all alike (the paper's
+        global matches).
+    unit : duration, default "1 second"
+        The unit of time in which ages, penalty and decay are measured.
+    foresight : bool, default True
+        Matches of an instant count before its victims are chosen.
+
+    Notes
+    -----
+    *Source.* Section 4 of [1]_: equations 5 to 8, Algorithms 1 and 2.
+
+    *Symbols.* RP is the score, tau ``maturity``, Delta ``patience``, c ``penalty``,
+    d ``decay``, imp ``importance``, prevmatch ``last_match``.
+
+    *Departures.* RP of a newcomer is its importance (RP_init is left open), its
+    last match is its arrival, ties leave oldest first, and if nobody is mature the
+    newcomer leaves: with a maturity longer than a full buffer takes to arrive, the
+    buffer stands still. With ``foresight`` an instant's matches count before it sheds,
+    the reading under which the paper's order of schemes comes out on drifting data.
+    For the paper's setting use ``discipline="shed_then_join"``, ``Budget(split=0.5)``
+    and ``recompute=Successive()``, ``Every(k)`` or ``Adaptive()``.
+
+    *Guarantee.* None. It is not best in general: stationary frequencies favour
+    ``Prob``, importance that depends on the key favours ``Greedy``.
+
+    *Cost.* O(1) amortised per arrival with the default recomputation.
+
+    References
+    ----------
+    .. [1] D. Kulkarni, C. V. Ravishankar, "iJoin: Importance-aware Join
+       Approximation over Data Streams", SSDBM 2008.
+
+    Examples
+    --------
+    Importance 4 and 3 matches at age 6 are worth 2; without a match for 4 units of
+    time, at 0.5 each and a patience of 3, a row of age 8 falls to 1.5 - 2.
+
+    >>> from shedjoin.core.policy import Residents
+    >>> rows = Residents.example(
+    ...     time=[2_000_000], now_us=8_000_000, importance=[4.0], matches=[3.0],
+    ...     last_match=[8_000_000],
+    ... )
+    >>> IJoin().score(rows, None).tolist()
+    [2.0]
+    >>> rows = rows._replace(now_us=10_000_000, last_match=rows.time + 4_000_000)
+    >>> IJoin(penalty=0.5).score(rows, None).tolist()
+    [-0.5]
+    >>> IJoin(penalty=-1)
+    Traceback (most recent call last):
+    shedjoin.errors.ParameterError: IJoin(penalty=-1) is not a finite cost.
+    Fix: pass 0 for no penalty, or a number such as 1.0.
+    """
+
+    maturity: Duration = "2 seconds"
+    patience: Duration = "3 seconds"
+    penalty: float = 1.0
+    decay: float = 0.1
+    unit: Duration = "1 second"
+    foresight: bool = True
+
+    dynamic: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        for name, what in (("penalty", "cost"), ("decay", "rate")):
+            value = getattr(self, name)
+            if not 0.0 <= value < np.inf:
+                raise ParameterError(
+                    f"IJoin({name}={value!r}) is not a finite {what}.",
+                    fix=f"pass 0 for no {name}, or a number such as 1.0.",
+                )
+        for name in ("maturity", "patience", "unit"):
+            value = parse_duration(getattr(self, name))
+            if value < (name == "unit"):
+                raise ParameterError(
+                    f"IJoin({name}={getattr(self, name)!r}) is not a length of time.",
+                    fix=f'pass {name}="1 second".',
+                )
+
+    def score(self, residents: Residents, models: Models) -> FloatArray:
+        """Worth of each row: its residence priority."""
+        del models
+        unit = parse_duration(self.unit)
+        importance = _finite(residents.importance)
+        age = residents.age_us / unit
+        grown = age > 0
+        worth = importance * residents.matches / np.where(grown, age, 1.0)
+        idle_us = np.maximum(0, residents.now_us - residents.last_match)
+        fine = np.where(
+            idle_us >= parse_duration(self.patience), self.penalty * idle_us / unit, 0.0
+        )
+        return np.where(grown, worth - fine, importance)
+
+    def first_score(self, arrivals: Residents, models: Models) -> FloatArray:
+        """Worth of an arrival: its importance."""
+        del models
+        return _finite(arrivals.importance)
+
+    @property
+    def maturity_us(self) -> int:
+        """Rows up to this age do not leave while an older one can."""
+        return parse_duration(self.maturity)
+
+    @property
+    def foresees(self) -> bool:
+        """Matches of an instant count before its victims are chosen."""
+        return self.foresight
+
+    @property
+    def match_decay(self) -> float:
+        """How fast past matches fade, per microsecond."""
+        return self.decay / parse_duration(self.unit)
+
+
+def _finite(importance: FloatArray) -> FloatArray:
+    """Importance, or 1 on a side that has none."""
+    return np.where(np.isinf(importance), 1.0, importance)

@@ -1,0 +1,113 @@
+"""Policies that go by everything the operator has learned: the defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from shedjoin.core.policy import Policy, Residents
+from shedjoin.types import FloatArray
+
+if TYPE_CHECKING:
+    from shedjoin.models.learned import Models
+
+
+@dataclass(frozen=True, slots=True)
+class Expected(Policy):
+    """Keep the rows that will bring most results, by key and by age.
+
+    The default of ``keep=MostResults()``. Where only keys matter it decides as ``Prob``
+    does, where only age matters as ``Age`` does, and it finds out by itself which.
+
+    Notes
+    -----
+    *Source.* Joins the two models of Srivastava and Widom [1]_, sections 3.2 and 3.3,
+    which the paper treats apart.
+
+    *Symbols.* p(k) becomes p(l, k): results per second at age k of rows whose key is
+    frequent to level l (half octaves of the decayed count) on the other stream.
+
+    *Departures.* See above. The table is learned on the monitored slice; cells with
+    little evidence lean on the product of their level's and their age's rate.
+
+    *Guarantee.* None beyond those of ``Prob`` and ``Age`` in their models.
+
+    *Cost.* O(1) amortised per arrival with the default recomputation; 24 KB of table.
+
+    References
+    ----------
+    .. [1] U. Srivastava, J. Widom, "Memory-Limited Execution of Windowed Stream
+       Joins", VLDB 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shedjoin.core.policy import Residents
+    >>> from shedjoin.models.learned import Models
+    >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
+    >>> rng = np.random.default_rng(1)
+    >>> side, time = np.arange(4000) % 2, np.arange(4000) * 20_000
+    >>> key = np.where(rng.random(4000) < 0.5, 7, rng.integers(10, 1000, 4000))
+    >>> for part in np.split(np.arange(4000), 40):
+    ...     models.observe(side[part], key[part], time[part])
+    >>> rows = Residents.example(time=[80_000_000] * 2, key=[7, 11], now_us=80_000_000)
+    >>> hot, cold = Expected().score(rows, models)
+    >>> bool(hot > 10 * cold)
+    True
+    """
+
+    dynamic: ClassVar[bool] = True
+
+    def score(self, residents: Residents, models: Models) -> FloatArray:
+        """Worth of each row: results per second from now on, at best."""
+        return models.priority(residents.side, residents.key, residents.age_us)
+
+
+@dataclass(frozen=True, slots=True)
+class Valued(Policy):
+    """Keep the rows whose results will be worth most.
+
+    The default of ``keep=MostImportant(...)``: results per second as in ``Expected``,
+    times what a result with this row is worth on average.
+
+    Notes
+    -----
+    *Source.* The aim of iJoin [1]_, section 3.3 (total importance, equation 3), with
+    the rates of :class:`Expected` in place of past matches.
+
+    *Symbols.* imp(o) = min(imp(r), imp(s)) becomes its mean over the importances that
+    the other stream brought lately.
+
+    *Departures.* A heuristic of our own; no maturity and no penalty.
+
+    *Guarantee.* None: importance is taken as independent of key and age.
+
+    *Cost.* O(1) amortised per arrival with the default recomputation.
+
+    References
+    ----------
+    .. [1] D. Kulkarni, C. V. Ravishankar, "iJoin: Importance-aware Join
+       Approximation over Data Streams", SSDBM 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shedjoin.core.policy import Residents
+    >>> from shedjoin.models.learned import Models
+    >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
+    >>> side, time = np.arange(400) % 2, np.arange(400) * 20_000
+    >>> models.observe(side, np.zeros(400, int), time)
+    >>> rows = Residents.example(
+    ...     time=[7_000_000] * 2, importance=[1.0, 3.0], now_us=8_000_000
+    ... )
+    >>> low, high = Valued().score(rows, models)
+    >>> round(high / low, 6)
+    3.0
+    """
+
+    dynamic: ClassVar[bool] = True
+
+    def score(self, residents: Residents, models: Models) -> FloatArray:
+        """Worth of each row: importance per second from now on, at best."""
+        rate = models.priority(residents.side, residents.key, residents.age_us)
+        return rate * models.mean_worth(residents.side, residents.importance)

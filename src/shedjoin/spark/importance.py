@@ -1,0 +1,56 @@
+"""Importance of rows as Spark expressions."""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import cast
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
+
+from shedjoin.core.importance import Histogram, Lookup, by_side
+from shedjoin.core.keys import require_columns
+from shedjoin.errors import ParameterError
+
+
+def importance_columns(
+    importance: object, frames: tuple[DataFrame, DataFrame]
+) -> tuple[Column | None, Column | None]:
+    """Importance of each side as an expression over its own columns."""
+    if importance is None:
+        return None, None
+    sources = by_side(importance, (frames[0].columns, frames[1].columns))
+    left, right = (
+        _expression(source, name, frame)
+        for source, name, frame in zip(sources, ("left", "right"), frames, strict=True)
+    )
+    return left, right
+
+
+def _expression(source: object, side: str, frame: DataFrame) -> Column | None:
+    if source is None or hasattr(source, "isNotNull"):  # a Column, classic or Connect
+        return cast("Column | None", source)
+    name = source if isinstance(source, str) else getattr(source, "column", None)
+    if name is None:
+        raise ParameterError(
+            f"importance {source!r} of the {side} side is not known.",
+            fix="pass a column name, a Spark Column, a Lookup or a Histogram.",
+        )
+    require_columns(side, [name], frame.columns)
+    column = frame[f"`{name}`"]
+    if isinstance(source, Lookup):
+        table = F.create_map(
+            *chain.from_iterable((F.lit(c), F.lit(float(w))) for c, w in source.weights)
+        )
+        return F.coalesce(table[column], F.lit(float(source.default)))
+    if isinstance(source, Histogram):
+        return _stretches(source, column)
+    return column
+
+
+def _stretches(source: Histogram, column: Column) -> Column:
+    first, *others = zip(source.edges, source.weights, strict=False)
+    found = F.when(column < first[0], first[1])
+    for edge, weight in others:
+        found = found.when(column < edge, weight)
+    return found.when(column.isNotNull(), source.weights[-1])
