@@ -13,6 +13,7 @@ NAMES = {
     "exact": "the join on Spark against Spark's own join and the bare engine",
     "window-growth": "cost of a micro-batch when the window is 16 times longer",
     "kernels": "the join on one core, without Spark",
+    "budget": "results and importance kept in 5 to 50 % of the memory",
     "first-use": "seconds from the call to the first result on Spark",
 }
 
@@ -29,7 +30,7 @@ def main() -> None:
     options = parser.parse_args()
     module = importlib.import_module(f"benchmarks.{options.name.replace('-', '_')}")
     record: Record = module.run(quick=options.quick)
-    show(record)
+    getattr(module, "show", show)(record)
     if options.json:
         record.write(options.json)
     if options.plot:

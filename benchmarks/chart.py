@@ -8,7 +8,9 @@ import matplotlib as mpl
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
+from matplotlib.figure import Figure
 
+from benchmarks.panels import panels
 from benchmarks.record import Record
 
 BARS = {
@@ -20,7 +22,14 @@ BARS = {
 
 
 def draw(record: Record, path: Path) -> None:
-    """Draw a record as horizontal bars."""
+    """Draw a record: curves of the budget benchmark, bars of all others."""
+    figure = panels(record) if record.name == "budget" else _bars(record)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=150)
+    plt.close(figure)
+
+
+def _bars(record: Record) -> Figure:
     if record.name == "exact":
         names = [label for key, label in BARS.items() if key in record.figures]
         values = [record.figures[key] / 1000 for key in BARS if key in record.figures]
@@ -38,6 +47,4 @@ def draw(record: Record, path: Path) -> None:
     axes.margins(x=0.12)
     axes.spines[["top", "right"]].set_visible(False)
     figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
+    return figure

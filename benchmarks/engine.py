@@ -101,13 +101,18 @@ def _identity(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """One run of a query: per micro-batch with data rows, milliseconds, counts."""
+    """One run of a query: per micro-batch with data rows, milliseconds, metrics."""
 
     rows: list[int]
     milliseconds: list[int]
-    counts: list[dict[str, int]]
+    observed: list[dict[str, dict[str, Any]]]
     phases: list[dict[str, int]]
     seconds: float
+
+    @property
+    def counts(self) -> list[dict[str, int]]:
+        """What shedjoin counted in each micro-batch."""
+        return [metrics.get("shedjoin", {}) for metrics in self.observed]
 
     def rates(self) -> list[float]:
         """Rows per second of each micro-batch after the warm-up."""
@@ -141,9 +146,8 @@ def run(frame: DataFrame, label: str, batches: int) -> Timing:
     return Timing(
         rows=[p["numInputRows"] for p in steps],
         milliseconds=[p["durationMs"]["triggerExecution"] for p in steps],
-        counts=[
-            {k: v.asDict() for k, v in p["observedMetrics"].items()}.get("shedjoin", {})
-            for p in steps
+        observed=[
+            {k: v.asDict() for k, v in p["observedMetrics"].items()} for p in steps
         ],
         phases=[dict(p["durationMs"]) for p in steps],
         seconds=seconds,
