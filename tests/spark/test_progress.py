@@ -112,11 +112,7 @@ def test_all_shards_let_go_in_a_micro_batch_without_rows(
     check_sums(found.observed())
 
 
-# Spark 4.1 tells the second of two equal operators no watermark.
-SAME = pytest.param(("1 minute",) * 2, marks=pytest.mark.newest_only)
-
-
-@pytest.mark.parametrize("windows", [("1 minute", "2 minutes"), SAME])
+@pytest.mark.parametrize("windows", [("1 minute", "2 minutes"), ("1 minute",) * 2])
 def test_two_joins_in_one_query(
     windows: tuple[str, str], spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ from shedjoin.spark.columns import Arguments, make_spec
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
-from shedjoin.spark.wire import JOINED, PACKED, packer, unpack_rows
+from shedjoin.spark.wire import JOINED, PACKED, Packing, packer, unpack_rows
 from shedjoin.types import SIDES, Side
 
 
@@ -56,7 +56,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     packed = [
         _usable(frame, spec, side, worth[side]).mapInArrow(
             packer(
-                spec, side, numbers, beat=streaming, weighed=worth[side] is not None
+                spec, side, Packing(name, numbers, streaming, worth[side] is not None)
             ),
             PACKED,
         )

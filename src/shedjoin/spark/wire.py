@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql.types import (
@@ -52,24 +53,34 @@ _PACKED_ARROW = pa.schema(
 )
 
 
-def packer(
-    spec: JoinSpec, side: Side, numbers: list[int], *, beat: bool, weighed: bool
-) -> ArrowFunction:
-    """Make the map-side function: rows of one side into blobs by shard.
+class Packing(NamedTuple):
+    """How rows are packed.
 
-    With ``beat`` the first task of the stage also sends every shard an empty row:
-    in a micro-batch with data each shard then sees the watermark, which it needs to
-    judge late rows of the next one, even if none of its own rows came. Rows are
-    ``weighed`` if a column of importance follows their own columns.
+    The ``name`` of the join is there for Spark: of two equal joins in a query it would
+    shuffle the input once, and the second would then be told no watermark. With
+    ``beat`` the first task of the stage also sends every shard an empty row: in a
+    micro-batch with data each shard then sees the watermark, which it needs to judge
+    late rows of the next one, even if none of its own rows came. Rows are ``weighed``
+    if a column of importance follows their own columns.
     """
+
+    name: str
+    numbers: list[int]
+    beat: bool
+    weighed: bool
+
+
+def packer(spec: JoinSpec, side: Side, packing: Packing) -> ArrowFunction:
+    """Make the map-side function: rows of one side into blobs by shard."""
+    numbers = packing.numbers
 
     def pack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         settle_worker("pack")
-        if beat and is_first_partition():
+        if packing.beat and is_first_partition():
             count = len(numbers)
             yield _packed(numbers, [side] * count, [b""] * count, [b""] * count)
         names = [name for name, _ in spec.sides[side].columns]
-        names += [IMPORTANCE_COLUMN] if weighed else []
+        names += [IMPORTANCE_COLUMN] if packing.weighed else []
         names += [] if spec.direct else [HASH_COLUMN]
         named = (sound(batch.rename_columns(names)) for batch in batches)
         for place, blob in pack(named, side, spec):
