@@ -19,7 +19,8 @@ class Report:
 
     ``importance`` is that of the results. Lifetimes are in seconds, over all rows that
     left. ``slice_matched`` of the ``slice_exact`` matches that an unlimited join would
-    find among the monitored keys were emitted: their ratio estimates the recall.
+    find were emitted, both estimated from the monitored keys: their ratio estimates
+    the recall.
     """
 
     seen_left: int = 0
@@ -44,8 +45,8 @@ class Report:
     importance: float = 0.0
     lifetimes: float = 0.0
     lifetimes_squared: float = 0.0
-    slice_exact: int = 0
-    slice_matched: int = 0
+    slice_exact: float = 0.0
+    slice_matched: float = 0.0
     segments: int = 0
     state_bytes: int = 0
     written_bytes: int = 0
@@ -76,5 +77,11 @@ def _add(a: float, b: float) -> float:
 
 
 REPORT_FIELDS = tuple(field.name for field in fields(Report))
-REAL_FIELDS = ("importance", "lifetimes", "lifetimes_squared")
+REAL_FIELDS = (
+    "importance",
+    "lifetimes",
+    "lifetimes_squared",
+    "slice_exact",
+    "slice_matched",
+)
 """Fields that are not whole numbers."""

@@ -1,7 +1,8 @@
 """Arrivals one after the other: probe, store, shed.
 
-Each kernel goes on from ``cursor`` until the arrivals end or Python is needed, and says
-why it stopped. Both leave the table so that the next call can simply go on.
+Each kernel goes on from ``state[CURSOR]`` until the arrivals end or Python is needed,
+and says why it stopped. Both leave the table so that the next call can simply go on.
+Bundles of arrays are taken apart once, at the top.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shedjoin.kernels.jit import kernel
+from shedjoin.kernels.jit import lean
 from shedjoin.kernels.slots import (
     CLOCK,
     COUNT,
@@ -28,24 +29,26 @@ from shedjoin.kernels.slots import (
     SIDE_BIT,
     TIME,
     USED,
-    WORDS,
     Newcomer,
-    Slots,
-    bucket_of,
     count_hits,
+    head_of,
     note_match,
     occupy,
+    record_of,
     vacate,
 )
 from shedjoin.kernels.victims import (
     FULL,
-    NURSERY_END,
-    NURSERY_HEAD,
-    Victims,
+    HEAD,
+    QUEUE_AT,
+    QUEUE_END,
+    QUEUE_HEAD,
+    expired,
     grow_up,
     is_there,
     next_victim,
     offer,
+    rear,
 )
 from shedjoin.types import FloatArray, IntArray
 
@@ -59,10 +62,10 @@ ADMIT, PROBE, RETAIN = 1, 2, 4
 MIN, MAX, SUM, PRODUCT, MEAN = range(5)
 """How the importances of two partners combine."""
 
-REFUSED, EVICTED, OUTLIVED, STORED = 0, 2, 4, 6
-TALLIES = 8
 GAINED, LIFE, LIFE_SQUARED = range(3)
-CURSOR, FOUND, PHASE, GROUP = range(4)
+REFUSED, EVICTED, OUTLIVED, STORED = 0, 2, 4, 6
+CURSOR, FOUND, PHASE, SINCE, GROUP_END, GROUP_AT = range(8, 14)
+STATE = 16
 GROUP_ROWS = 64
 EMIT, COUNT_IT = 1, 2
 _AHEAD = 32
@@ -82,6 +85,23 @@ class Arriving(NamedTuple):
     does: IntArray
 
 
+class Table(NamedTuple):
+    """The slot table; ``words`` and ``reals`` are the same memory."""
+
+    words: IntArray
+    reals: FloatArray
+    score: FloatArray
+    importance: FloatArray
+    meta: IntArray
+
+
+class Victims(NamedTuple):
+    """Candidates of both pools."""
+
+    cells: IntArray
+    worths: FloatArray
+
+
 class Rules(NamedTuple):
     """What does not change during a round; pairs are (left, right)."""
 
@@ -96,17 +116,25 @@ class Rules(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Matches (arrival, payload place of the resident) and counts."""
+    """Matches (arrival, payload place of the resident) in turn, counts, cursors."""
 
-    arrival: IntArray
-    place: IntArray
-    tally: IntArray
-    sums: FloatArray
+    pairs: IntArray
     state: IntArray
+    sums: FloatArray
     group: IntArray
 
 
-@kernel
+class Row(NamedTuple):
+    """One arrival that looks for matches."""
+
+    key: np.int64
+    time: int
+    side: int
+    importance: float
+    at: int
+
+
+@lean
 def worth(a: float, b: float, combine: int) -> float:
     """Importance of a pair; a side without importance (infinite) has no say."""
     if np.isinf(a) or np.isinf(b):
@@ -123,269 +151,324 @@ def worth(a: float, b: float, combine: int) -> float:
     return (a + b) / 2.0
 
 
-@kernel
-def touch(first: int, arriving: Arriving, slots: Slots) -> int:
-    """Read the bucket heads of the next arrivals, so that their misses overlap."""
-    total = 0
-    for row in range(first, min(first + _AHEAD, arriving.key.size)):
+@lean
+def touch(
+    first: int,
+    key: IntArray,
+    words: IntArray,
+    importance: FloatArray,
+    meta: IntArray,
+    cells: IntArray,
+) -> float:
+    """Read what the next arrivals and their victims will need.
+
+    The reads do not depend on each other, so their cache misses overlap; one by one
+    they would be most of the work.
+    """
+    total = 0.0
+    for row in range(first, min(first + _AHEAD, key.size)):
         for side in range(2):
-            head = slots.heads[bucket_of(arriving.key[row], side, slots.heads)]
+            head = words[head_of(key[row], side, words)]
             if head >= 0:
-                total += slots.records[WORDS * head]
+                total += words[record_of(head, words)] + meta[head] + importance[head]
+    for pool in range(2):
+        head = HEAD * pool
+        start, end = cells[head + QUEUE_HEAD], cells[head + QUEUE_END]
+        for place in range(start, min(start + _AHEAD, end)):
+            slot = cells[cells[head + QUEUE_AT] + 2 * place]
+            bits = meta[slot]
+            key_there = words[record_of(slot, words) + KEY]
+            total += words[head_of(key_there, bits & SIDE_BIT, words)]
     return total
 
 
-@kernel
-def settle(
-    since: int, rules: Rules, slots: Slots, victims: tuple[Victims, Victims], out: Found
+@lean
+def settle(  # noqa: PLR0913, PLR0917  (arrays one by one)
+    rules: Rules,
+    words: IntArray,
+    score: FloatArray,
+    meta: IntArray,
+    cells: IntArray,
+    worths: FloatArray,
+    state: IntArray,
+    sums: FloatArray,
 ) -> int:
     """Shed until every pool is within its capacity.
 
-    ``since`` is the arrival number from which a victim counts as refused.
+    A victim with an arrival number from ``state[SINCE]`` on counts as refused.
     """
-    scalars = slots.scalars
-    clock = scalars[CLOCK]
+    clock = words[CLOCK]
     for pool in range(2):
-        while scalars[USED + pool] > rules.capacity[pool]:
-            if scalars[SHEDS] <= 0:
+        head = HEAD * pool
+        while words[USED + pool] > rules.capacity[pool]:
+            if words[SHEDS] <= 0:
                 return RECOMPUTE
-            mine = victims[pool]
-            if clock >= scalars[FILL_AT] or mine.marks[FULL]:
+            if clock >= words[FILL_AT] or cells[head + FULL]:
                 return FILL
+            grown = clock - rules.maturity
             if rules.maturity >= 0 and not grow_up(
-                clock, rules.maturity, rules.tie, slots, mine
+                grown, rules.tie, head, words, score, cells, worths
             ):
                 return FILL
-            slot = next_victim(rules.tie, slots, mine)
+            slot = expired(clock, head, words, cells)
+            if slot == NOBODY:
+                slot = next_victim(rules.tie, head, words, cells, worths)
             if slot == NOBODY:
                 return FILL
-            base = WORDS * slot
-            side = slots.meta[slot] & SIDE_BIT
-            stayed = max(0, clock - slots.records[base + TIME])
-            if slots.records[base + NUMBER] >= since:
-                out.tally[REFUSED + side] += 1
+            base = record_of(slot, words)
+            side = meta[slot] & SIDE_BIT
+            stayed = max(0, clock - words[base + TIME])
+            if words[base + NUMBER] >= state[SINCE]:
+                state[REFUSED + side] += 1
                 stayed = 0
             elif stayed > rules.keep[side]:
-                out.tally[OUTLIVED + side] += 1
+                state[OUTLIVED + side] += 1
                 stayed = rules.keep[side]
             else:
-                out.tally[EVICTED + side] += 1
-            out.sums[LIFE] += stayed * _SECOND
-            out.sums[LIFE_SQUARED] += (stayed * _SECOND) ** 2
-            vacate(slot, pool, slots)
-            scalars[SHEDS] -= 1
+                state[EVICTED + side] += 1
+            seconds = stayed * _SECOND
+            sums[LIFE] += seconds
+            sums[LIFE_SQUARED] += seconds * seconds
+            vacate(slot, pool, words, meta)
+            words[SHEDS] -= 1
     return DONE
 
 
-@kernel
-def welcome(
-    row: int,
-    matches: float,
+@lean
+def introduce(
+    slot: int,
+    score: float,
     rules: Rules,
-    arriving: Arriving,
-    slots: Slots,
-    victims: tuple[Victims, Victims],
-    out: Found,
-) -> int:
-    """Make an arrival a resident and a candidate."""
-    side = arriving.side[row]
-    pool = 0 if rules.pooled else side
-    newcomer = Newcomer(
-        arriving.key[row],
-        arriving.time[row],
-        side,
-        arriving.place[row],
-        arriving.size[row],
-        arriving.importance[row],
-        arriving.score[row],
-        matches,
-    )
-    slot = occupy(newcomer, pool, slots)
-    out.tally[STORED + side] += 1
-    number = slots.records[WORDS * slot + NUMBER]
-    mine = victims[pool]
+    head: int,
+    words: IntArray,
+    cells: IntArray,
+    worths: FloatArray,
+) -> None:
+    """Make a new resident a candidate; a fill finds it if there is no room."""
+    base = record_of(slot, words)
+    number = words[base + NUMBER]
     if rules.maturity < 0:
-        if not offer(slot, number, arriving.score[row], rules.tie, mine):
-            mine.marks[FULL] = 1
-        return slot
-    end = mine.marks[NURSERY_END]
-    size = mine.nursery_slot.size
-    if end - mine.marks[NURSERY_HEAD] == size:
-        mine.marks[FULL] = 1
-        return slot
-    mine.nursery_slot[end % size] = slot
-    mine.nursery_number[end % size] = number
-    mine.nursery_time[end % size] = arriving.time[row]
-    mine.marks[NURSERY_END] = end + 1
-    return slot
+        fits = offer(slot, number, score, rules.tie, head, cells, worths)
+    else:
+        fits = rear(slot, number, words[base + TIME], head, cells)
+    if not fits:
+        cells[head + FULL] = 1
 
 
-@kernel
-def meet(
-    row: int,
+@lean
+def meet(  # noqa: PLR0913, PLR0917  (arrays one by one)
+    row: Row,
     since: int,
     how: int,
     rules: Rules,
-    arriving: Arriving,
-    slots: Slots,
-    out: Found,
+    words: IntArray,
+    reals: FloatArray,
+    importance: FloatArray,
+    meta: IntArray,
+    pairs: IntArray,
+    state: IntArray,
+    sums: FloatArray,
 ) -> int:
     """Match an arrival with the residents of the other side; return how many.
 
     Residents from number ``since`` on are left out: of two rows of an instant the
     later meets the earlier, once.
     """
-    side = arriving.side[row]
-    other = 1 - side
-    time, key = arriving.time[row], arriving.key[row]
-    low = time - rules.keep[other]
-    high = time + rules.keep[side]
-    records = slots.records
-    slot = slots.heads[bucket_of(key, other, slots.heads)]
+    other = 1 - row.side
+    low = row.time - rules.keep[other]
+    high = row.time + rules.keep[row.side]
+    slot = words[head_of(row.key, other, words)]
     hits = 0
     while slot >= 0:
-        base = WORDS * slot
-        when = records[base + TIME]
-        same = records[base + KEY] == key and low <= when <= high
-        if same and records[base + NUMBER] < since:
+        base = record_of(slot, words)
+        same = words[base + KEY] == row.key and low <= words[base + TIME] <= high
+        if same and words[base + NUMBER] < since:
             hits += 1
             if how & EMIT:
-                place = out.state[FOUND]
-                out.arrival[place] = row
-                out.place[place] = records[base + PLACE]
-                out.state[FOUND] = place + 1
-                out.sums[GAINED] += worth(
-                    arriving.importance[row], slots.importance[slot], rules.combine
-                )
+                place = state[FOUND]
+                pairs[2 * place] = row.at
+                pairs[2 * place + 1] = words[base + PLACE]
+                state[FOUND] = place + 1
+                sums[GAINED] += worth(row.importance, importance[slot], rules.combine)
             if how & COUNT_IT:
-                note_match(base, time, rules.decay, slots)
-                slots.meta[slot] |= DIRTY_BIT
-        slot = records[base + NEXT]
+                note_match(base, row.time, rules.decay, words, reals)
+                meta[slot] |= DIRTY_BIT
+        slot = words[base + NEXT]
     return hits
 
 
-@kernel
-def has_room(
-    row: int, rules: Rules, arriving: Arriving, slots: Slots, out: Found
-) -> bool:
+@lean
+def has_room(row: Row, rules: Rules, words: IntArray, free: int) -> bool:
     """Whether all matches of an arrival fit."""
-    free = out.place.size - out.state[FOUND]
-    if free >= slots.scalars[COUNT]:
+    if free >= words[COUNT]:
         return True
-    side = arriving.side[row]
-    low = arriving.time[row] - rules.keep[1 - side]
-    high = arriving.time[row] + rules.keep[side]
-    return bool(count_hits(arriving.key[row], low, high, 1 - side, slots) <= free)
+    low = row.time - rules.keep[1 - row.side]
+    high = row.time + rules.keep[row.side]
+    return bool(count_hits(row.key, low, high, 1 - row.side, words) <= free)
 
 
-@kernel
+@lean
 def probe_then_insert(
-    rules: Rules,
-    arriving: Arriving,
-    slots: Slots,
-    victims: tuple[Victims, Victims],
-    out: Found,
+    rules: Rules, arriving: Arriving, table: Table, victims: Victims, out: Found
 ) -> int:
     """One arrival at a time: meet the other side, become a resident, shed."""
-    scalars, state = slots.scalars, out.state
+    sides, keys, times, importances, sizes, scores, places, does = arriving
+    words, reals, score, importance, meta = table
+    cells, worths = victims
+    pairs, state, sums, _ = out
+    room = pairs.size // 2
     warm = state[CURSOR]
-    noise = 0
+    noise = 0.0
     while True:
-        why = settle(scalars[NEXT_NUMBER] - 1, rules, slots, victims, out)
-        if why != DONE:
-            return why
-        row = state[CURSOR]
-        if row == arriving.key.size:
+        if words[USED] > rules.capacity[0] or words[USED + 1] > rules.capacity[1]:
+            state[SINCE] = words[NEXT_NUMBER] - 1
+            why = settle(rules, words, score, meta, cells, worths, state, sums)
+            if why != DONE:
+                return why
+        at = state[CURSOR]
+        if at == keys.size:
             return DONE
-        if row >= warm:
-            noise += touch(row, arriving, slots)
-            warm = row + _AHEAD
-        does = arriving.does[row]
-        if scalars[FREE] < 0:
+        if at >= warm:
+            noise += touch(at, keys, words, importance, meta, cells)
+            warm = at + _AHEAD
+            sums[LIFE_SQUARED + 1] = noise
+        if words[FREE] < 0:
             return GROW
-        if does & PROBE and not has_room(row, rules, arriving, slots, out):
-            return ROOM
-        scalars[CLOCK] = max(scalars[CLOCK], arriving.time[row])
+        side = sides[at]
+        row = Row(keys[at], times[at], side, importances[at], at)
         hits = 0
-        if does & PROBE:
-            number = scalars[NEXT_NUMBER]
-            hits = meet(row, number, EMIT | COUNT_IT, rules, arriving, slots, out)
-        if does & RETAIN:
-            welcome(row, float(hits), rules, arriving, slots, victims, out)
+        if does[at] & PROBE:
+            if not has_room(row, rules, words, room - state[FOUND]):
+                return ROOM
+            words[CLOCK] = max(words[CLOCK], row.time)
+            hits = meet(
+                row,
+                words[NEXT_NUMBER],
+                EMIT | COUNT_IT,
+                rules,
+                words,
+                reals,
+                importance,
+                meta,
+                pairs,
+                state,
+                sums,
+            )
+        words[CLOCK] = max(words[CLOCK], row.time)
+        if does[at] & RETAIN:
+            pool = 0 if rules.pooled else side
+            newcomer = Newcomer(
+                row.key, row.time, side, places[at], sizes[at], float(hits)
+            )
+            slot = occupy(newcomer, pool, words, reals, meta)
+            score[slot] = scores[at]
+            importance[slot] = row.importance
+            state[STORED + side] += 1
+            introduce(slot, scores[at], rules, HEAD * pool, words, cells, worths)
         else:
-            scalars[NEXT_NUMBER] += 1
-        state[CURSOR] = row + 1
-        scalars[-1] = noise
+            words[NEXT_NUMBER] += 1
+        state[CURSOR] = at + 1
 
 
-@kernel
+@lean
+def open_group(first: int, times: IntArray, words: IntArray) -> int:
+    """End of the arrivals of one instant, or of a part of them; 0 without slots."""
+    end = first
+    while end < times.size and end - first < GROUP_ROWS and times[end] == times[first]:
+        end += 1
+    free, slot = 0, words[FREE]
+    while slot >= 0 and free < end - first:
+        free += 1
+        slot = words[record_of(slot, words) + NEXT]
+    return end if free == end - first else 0
+
+
+@lean
 def shed_then_join(
-    rules: Rules,
-    arriving: Arriving,
-    slots: Slots,
-    victims: tuple[Victims, Victims],
-    out: Found,
+    rules: Rules, arriving: Arriving, table: Table, victims: Victims, out: Found
 ) -> int:
     """All arrivals of an instant become residents, then shed, then meet who is left.
 
     An arrival that did not stay does not probe. With ``foresee`` the instant's matches
     count before victims are chosen, otherwise after.
     """
-    scalars, state = slots.scalars, out.state
+    sides, keys, times, importances, sizes, scores, places, does = arriving
+    words, reals, score, importance, meta = table
+    cells, worths = victims
+    pairs, state, sums, group = out
     while True:
         first = state[CURSOR]
         if state[PHASE] == 0:
-            if first == arriving.key.size:
+            if first == keys.size:
                 return DONE
-            end = first
-            scalars[CLOCK] = max(scalars[CLOCK], arriving.time[first])
-            while (
-                end < arriving.key.size
-                and end - first < GROUP_ROWS
-                and arriving.time[end] == arriving.time[first]
-            ):
-                end += 1
-            free, slot = 0, scalars[FREE]
-            while slot >= 0 and free < end - first:
-                free += 1
-                slot = slots.records[WORDS * slot + NEXT]
-            if free < end - first:
+            end = open_group(first, times, words)
+            if end == 0:
                 return GROW
-            state[GROUP] = scalars[NEXT_NUMBER]
-            for row in range(first, end):
-                out.group[row - first] = NOBODY
-                if arriving.does[row] & RETAIN:
-                    hits = 0
-                    if rules.foresee:
-                        everyone = scalars[NEXT_NUMBER]
-                        hits = meet(
-                            row, everyone, COUNT_IT, rules, arriving, slots, out
-                        )
-                    out.group[row - first] = welcome(
-                        row, float(hits), rules, arriving, slots, victims, out
+            words[CLOCK] = max(words[CLOCK], times[first])
+            state[SINCE] = words[NEXT_NUMBER]
+            for at in range(first, end):
+                group[at - first] = NOBODY
+                if not does[at] & RETAIN:
+                    words[NEXT_NUMBER] += 1
+                    continue
+                side = sides[at]
+                pool = 0 if rules.pooled else side
+                row = Row(keys[at], times[at], side, importances[at], at)
+                hits = 0
+                if rules.foresee:
+                    hits = meet(
+                        row,
+                        words[NEXT_NUMBER],
+                        COUNT_IT,
+                        rules,
+                        words,
+                        reals,
+                        importance,
+                        meta,
+                        pairs,
+                        state,
+                        sums,
                     )
-                else:
-                    scalars[NEXT_NUMBER] += 1
-            out.group[GROUP_ROWS] = end - first
+                newcomer = Newcomer(
+                    row.key, row.time, side, places[at], sizes[at], float(hits)
+                )
+                slot = occupy(newcomer, pool, words, reals, meta)
+                score[slot] = scores[at]
+                importance[slot] = row.importance
+                state[STORED + side] += 1
+                introduce(slot, scores[at], rules, HEAD * pool, words, cells, worths)
+                group[at - first] = slot
+            state[GROUP_END] = end
+            state[GROUP_AT] = first
             state[PHASE] = 1
         if state[PHASE] == 1:
-            why = settle(state[GROUP], rules, slots, victims, out)
+            why = settle(rules, words, score, meta, cells, worths, state, sums)
             if why != DONE:
                 return why
             state[PHASE] = 2
-            out.group[GROUP_ROWS + 1] = 0
-        while out.group[GROUP_ROWS + 1] < out.group[GROUP_ROWS]:
-            place = out.group[GROUP_ROWS + 1]
-            row = first + place
-            slot, number = out.group[place], state[GROUP] + place
-            stays = slot >= 0 and is_there(slot, number, slots)
-            if stays and arriving.does[row] & PROBE:
-                if not has_room(row, rules, arriving, slots, out):
+        while state[GROUP_AT] < state[GROUP_END]:
+            at = state[GROUP_AT]
+            slot, number = group[at - first], state[SINCE] + at - first
+            if slot >= 0 and is_there(slot, number, words) and does[at] & PROBE:
+                row = Row(keys[at], times[at], sides[at], importances[at], at)
+                if not has_room(row, rules, words, pairs.size // 2 - state[FOUND]):
                     return ROOM
                 how = EMIT if rules.foresee else EMIT | COUNT_IT
-                hits = meet(row, number, how, rules, arriving, slots, out)
+                hits = meet(
+                    row,
+                    number,
+                    how,
+                    rules,
+                    words,
+                    reals,
+                    importance,
+                    meta,
+                    pairs,
+                    state,
+                    sums,
+                )
                 if not rules.foresee:
-                    slots.reals[WORDS * slot + MATCHES] += hits
-            out.group[GROUP_ROWS + 1] = place + 1
-        state[CURSOR] = first + out.group[GROUP_ROWS]
+                    reals[record_of(slot, words) + MATCHES] += hits
+            state[GROUP_AT] = at + 1
+        state[CURSOR] = state[GROUP_END]
         state[PHASE] = 0

@@ -1,10 +1,13 @@
 """The slot table: residents of both sides under a budget, in slots that are reused.
 
-A slot's *record* is eight words, one cache line: key, time, next and previous slot of
-its bucket, where its payload lies, matches so far, time of the last match, arrival
-number. Chains are doubly linked, so a resident leaves in constant time whatever its
-key's popularity. ``heads`` holds the buckets of the left side, then those of the right.
-Free slots are linked through the word ``NEXT``.
+One array holds all that a match touches: some scalars, the heads of the buckets (left
+side first), and for each slot a *record* of eight words, one cache line: key, time,
+next and previous slot of its bucket, where its payload lies, matches so far, time of
+the last match, arrival number. Chains are doubly linked, so a resident leaves in
+constant time however popular its key. Free slots are linked through ``NEXT`` and have
+no number.
+
+``words`` and ``reals`` are the same memory, as integers and as floats.
 """
 
 from __future__ import annotations
@@ -14,36 +17,26 @@ from typing import NamedTuple
 import numpy as np
 
 from shedjoin.kernels.hashing import mixed
-from shedjoin.kernels.jit import kernel
+from shedjoin.kernels.jit import lean
 from shedjoin.types import FloatArray, IntArray
 
 WORDS = 8
 KEY, TIME, NEXT, PREVIOUS, PLACE, MATCHES, LAST, NUMBER = range(WORDS)
 NOBODY = -1
 SIDE_BIT, ALIVE_BIT, DIRTY_BIT, SIZE_SHIFT = 1, 2, 4, 3
-FREE, COUNT, USED, CLOCK, NEXT_NUMBER, SHEDS, FILL_AT, FILL_CLOCK = (
-    0,
-    1,
-    2,  # two words: one per pool
-    4,
-    5,
-    6,
-    7,
-    8,
-)
+(
+    FREE,
+    COUNT,
+    USED,  # two words, one per pool
+    _USED_RIGHT,
+    CLOCK,
+    NEXT_NUMBER,
+    SHEDS,
+    FILL_AT,
+    FILL_CLOCK,
+    SLOTS,
+) = range(10)
 SCALARS = 16
-
-
-class Slots(NamedTuple):
-    """Arrays of the table; ``reals`` is ``records`` seen as floats."""
-
-    heads: IntArray
-    records: IntArray
-    reals: FloatArray
-    score: FloatArray
-    importance: FloatArray
-    meta: IntArray
-    scalars: IntArray
 
 
 class Newcomer(NamedTuple):
@@ -54,122 +47,145 @@ class Newcomer(NamedTuple):
     side: int
     place: int
     size: int
-    importance: float
-    score: float
     matches: float
 
 
-@kernel
-def bucket_of(key: np.int64, side: int, heads: IntArray) -> int:
-    """Choose the bucket of a key: any number of buckets, without a division.
+@lean
+def head_of(key: np.int64, side: int, words: IntArray) -> int:
+    """Choose the bucket of a key: where in ``words`` its head lies.
 
-    By the low bits: the high ones chose the shard.
+    By the low bits of the hash: the high ones chose the shard. Any number of buckets
+    will do, without a division.
     """
-    half = heads.size // 2
+    half = words[SLOTS]
     low = mixed(key) & 0x7FFFFFFF
-    return int(side * half + ((low * half) >> 31))
+    return int(SCALARS + side * half + ((low * half) >> 31))
 
 
-@kernel
-def occupy(newcomer: Newcomer, pool: int, into: Slots) -> int:
+@lean
+def record_of(slot: int, words: IntArray) -> int:
+    """Where in ``words`` the record of a slot lies."""
+    return int(SCALARS + 2 * words[SLOTS] + WORDS * slot)
+
+
+@lean
+def occupy(
+    newcomer: Newcomer, pool: int, words: IntArray, reals: FloatArray, meta: IntArray
+) -> int:
     """Take a free slot, fill it and link it; its slot is returned."""
-    records, scalars = into.records, into.scalars
-    slot = int(scalars[FREE])
-    base = WORDS * slot
-    scalars[FREE] = records[base + NEXT]
-    scalars[COUNT] += 1
-    scalars[USED + pool] += newcomer.size
-    bucket = bucket_of(newcomer.key, newcomer.side, into.heads)
-    head = into.heads[bucket]
-    records[base + KEY] = newcomer.key
-    records[base + TIME] = newcomer.time
-    records[base + NEXT] = head
-    records[base + PREVIOUS] = NOBODY
-    records[base + PLACE] = newcomer.place
-    into.reals[base + MATCHES] = newcomer.matches
-    records[base + LAST] = newcomer.time
-    records[base + NUMBER] = scalars[NEXT_NUMBER]
-    scalars[NEXT_NUMBER] += 1
+    slot = int(words[FREE])
+    base = record_of(slot, words)
+    words[FREE] = words[base + NEXT]
+    words[COUNT] += 1
+    words[USED + pool] += newcomer.size
+    bucket = head_of(newcomer.key, newcomer.side, words)
+    head = words[bucket]
+    words[base + KEY] = newcomer.key
+    words[base + TIME] = newcomer.time
+    words[base + NEXT] = head
+    words[base + PREVIOUS] = NOBODY
+    words[base + PLACE] = newcomer.place
+    reals[base + MATCHES] = newcomer.matches
+    words[base + LAST] = newcomer.time
+    words[base + NUMBER] = words[NEXT_NUMBER]
+    words[NEXT_NUMBER] += 1
     if head >= 0:
-        records[WORDS * head + PREVIOUS] = slot
-    into.heads[bucket] = slot
-    into.score[slot] = newcomer.score
-    into.importance[slot] = newcomer.importance
+        words[record_of(head, words) + PREVIOUS] = slot
+    words[bucket] = slot
     bits = newcomer.side | ALIVE_BIT | DIRTY_BIT
-    into.meta[slot] = (newcomer.size << SIZE_SHIFT) | bits
+    meta[slot] = (newcomer.size << SIZE_SHIFT) | bits
     return slot
 
 
-@kernel
-def vacate(slot: int, pool: int, into: Slots) -> None:
+@lean
+def vacate(slot: int, pool: int, words: IntArray, meta: IntArray) -> None:
     """Unlink a resident and give its slot back."""
-    records, scalars = into.records, into.scalars
-    base = WORDS * slot
-    side = into.meta[slot] & SIDE_BIT
-    after, before = records[base + NEXT], records[base + PREVIOUS]
+    base = record_of(slot, words)
+    after, before = words[base + NEXT], words[base + PREVIOUS]
     if before >= 0:
-        records[WORDS * before + NEXT] = after
+        words[record_of(before, words) + NEXT] = after
     else:
-        into.heads[bucket_of(records[base + KEY], side, into.heads)] = after
+        words[head_of(words[base + KEY], meta[slot] & SIDE_BIT, words)] = after
     if after >= 0:
-        records[WORDS * after + PREVIOUS] = before
-    scalars[USED + pool] -= into.meta[slot] >> SIZE_SHIFT
-    scalars[COUNT] -= 1
-    records[base + NEXT] = scalars[FREE]
-    scalars[FREE] = slot
-    into.meta[slot] = DIRTY_BIT
+        words[record_of(after, words) + PREVIOUS] = before
+    words[USED + pool] -= meta[slot] >> SIZE_SHIFT
+    words[COUNT] -= 1
+    words[base + NEXT] = words[FREE]
+    words[base + NUMBER] = NOBODY
+    words[FREE] = slot
+    meta[slot] = DIRTY_BIT
 
 
-@kernel
-def vacate_all(slots: IntArray, pooled: int, into: Slots) -> None:
+@lean
+def vacate_all(slots: IntArray, pooled: int, words: IntArray, meta: IntArray) -> None:
     """Let a list of residents go."""
     for slot in slots:
-        side = into.meta[slot] & SIDE_BIT
-        vacate(slot, 0 if pooled else side, into)
+        vacate(slot, 0 if pooled else meta[slot] & SIDE_BIT, words, meta)
 
 
-@kernel
-def relink(slots: IntArray, into: Slots) -> None:
+@lean
+def relink(slots: IntArray, words: IntArray, meta: IntArray) -> None:
     """Build chains and free list anew: ``slots`` are the residents, oldest first."""
-    heads, records = into.heads, into.records
-    heads[:] = NOBODY
+    words[SCALARS : SCALARS + 2 * words[SLOTS]] = NOBODY
     for slot in slots:
-        base = WORDS * slot
-        side = into.meta[slot] & SIDE_BIT
-        bucket = bucket_of(records[base + KEY], side, heads)
-        head = heads[bucket]
-        records[base + NEXT] = head
-        records[base + PREVIOUS] = NOBODY
+        base = record_of(slot, words)
+        bucket = head_of(words[base + KEY], meta[slot] & SIDE_BIT, words)
+        head = words[bucket]
+        words[base + NEXT] = head
+        words[base + PREVIOUS] = NOBODY
         if head >= 0:
-            records[WORDS * head + PREVIOUS] = slot
-        heads[bucket] = slot
+            words[record_of(head, words) + PREVIOUS] = slot
+        words[bucket] = slot
     free = NOBODY
-    for slot in range(into.meta.size - 1, -1, -1):
-        if not into.meta[slot] & ALIVE_BIT:
-            records[WORDS * slot + NEXT] = free
+    for slot in range(meta.size - 1, -1, -1):
+        if not meta[slot] & ALIVE_BIT:
+            base = record_of(slot, words)
+            words[base + NEXT] = free
+            words[base + NUMBER] = NOBODY
             free = slot
-    into.scalars[FREE] = free
-    into.scalars[COUNT] = slots.size
+    words[FREE] = free
+    words[COUNT] = slots.size
 
 
-@kernel
-def count_hits(key: np.int64, low: int, high: int, side: int, slots: Slots) -> int:
+@lean
+def survey(
+    keep: tuple[int, int],
+    words: IntArray,
+    meta: IntArray,
+    into_slot: IntArray,
+    into_number: IntArray,
+    into_expiry: IntArray,
+) -> int:
+    """List all residents: slot, arrival number, last instant of their life."""
+    rows = 0
+    for slot in range(meta.size):
+        base = record_of(slot, words)
+        into_slot[rows] = slot
+        into_number[rows] = words[base + NUMBER]
+        into_expiry[rows] = words[base + TIME] + keep[meta[slot] & SIDE_BIT]
+        rows += (meta[slot] & ALIVE_BIT) != 0
+    return rows
+
+
+@lean
+def count_hits(key: np.int64, low: int, high: int, side: int, words: IntArray) -> int:
     """Count the residents of ``side`` with this key between two times."""
-    records = slots.records
-    slot = slots.heads[bucket_of(key, side, slots.heads)]
+    slot = words[head_of(key, side, words)]
     hits = 0
     while slot >= 0:
-        base = WORDS * slot
-        hits += records[base + KEY] == key and low <= records[base + TIME] <= high
-        slot = records[base + NEXT]
+        base = record_of(slot, words)
+        hits += words[base + KEY] == key and low <= words[base + TIME] <= high
+        slot = words[base + NEXT]
     return hits
 
 
-@kernel
-def note_match(base: int, time: int, decay: float, into: Slots) -> None:
+@lean
+def note_match(
+    base: int, time: int, decay: float, words: IntArray, reals: FloatArray
+) -> None:
     """Count a match of a resident at ``time``; earlier ones fade by ``decay``."""
     if decay > 0.0:
-        passed = max(0, time - into.records[base + LAST])
-        into.reals[base + MATCHES] *= np.exp(-decay * passed)
-    into.reals[base + MATCHES] += 1.0
-    into.records[base + LAST] = max(time, into.records[base + LAST])
+        passed = max(0, time - words[base + LAST])
+        reals[base + MATCHES] *= np.exp(-decay * passed)
+    reals[base + MATCHES] += 1.0
+    words[base + LAST] = max(time, words[base + LAST])

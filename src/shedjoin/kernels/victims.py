@@ -4,48 +4,54 @@ Scores stand still between two *fills*. A fill sorts the few lowest residents of
 into a *queue* and remembers the highest of them as the *bar*. A newcomer below the bar
 goes into a small heap; one above it cannot be the victim before the queue has run dry,
 and then there is another fill. Newcomers that are not yet mature wait in the *nursery*.
+Residents that expire before the next fill stand in a list of their own, by the time at
+which they do; from then on they leave before all others.
 
 Entries carry the arrival number of their resident: where it differs from the slot's,
 the resident has left by another way and the entry is passed over.
+
+All lies in two arrays, ``cells`` of integers and ``worths`` of scores. Each of the two
+pools has a head of some words in ``cells``, which says where its parts begin: entries
+(slot, number) of queue and heap, (slot, number, time) of the others. Scores of queue
+and heap lie in ``worths``; the bar is its first two words, per pool.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from shedjoin.kernels.jit import kernel
-from shedjoin.kernels.slots import ALIVE_BIT, NOBODY, NUMBER, WORDS, Slots
+from shedjoin.kernels.jit import lean
+from shedjoin.kernels.slots import NOBODY, NUMBER, record_of
 from shedjoin.types import FloatArray, IntArray
 
-QUEUE_HEAD, QUEUE_END, HEAP_SIZE, NURSERY_HEAD, NURSERY_END, BARREN, FULL = range(7)
-MARKS = 7
-BAR_SCORE, BAR_TIE = range(2)
+(
+    QUEUE_HEAD,
+    QUEUE_END,
+    HEAP_SIZE,
+    NURSERY_HEAD,
+    NURSERY_END,
+    BARREN,
+    FULL,
+    QUEUE_AT,
+    QUEUE_WORTH_AT,
+    HEAP_AT,
+    HEAP_WORTH_AT,
+    HEAP_ROOM,
+    NURSERY_AT,
+    NURSERY_ROOM,
+    EXPIRING_HEAD,
+    EXPIRING_END,
+    EXPIRING_AT,
+) = range(17)
+HEAD = 24
+BARS = 2
 
 
-class Victims(NamedTuple):
-    """Candidates of one pool. ``tie`` orders equal scores: lower leaves first."""
-
-    queue_slot: IntArray
-    queue_number: IntArray
-    queue_score: FloatArray
-    heap_slot: IntArray
-    heap_number: IntArray
-    heap_score: FloatArray
-    nursery_slot: IntArray
-    nursery_number: IntArray
-    nursery_time: IntArray
-    bar: FloatArray
-    marks: IntArray
-
-
-@kernel
-def is_there(slot: int, number: int, slots: Slots) -> bool:
+@lean
+def is_there(slot: int, number: int, words: IntArray) -> bool:
     """Whether the resident that an entry stands for is still in its slot."""
-    alive = slots.meta[slot] & ALIVE_BIT
-    return bool(alive != 0 and slots.records[WORDS * slot + NUMBER] == number)
+    return bool(words[record_of(slot, words) + NUMBER] == number)
 
 
-@kernel
+@lean
 def comes_before(
     score: float, number: int, other: float, other_number: int, tie: int
 ) -> bool:
@@ -55,122 +61,172 @@ def comes_before(
     return tie * number < tie * other_number
 
 
-@kernel
-def offer(slot: int, number: int, score: float, tie: int, into: Victims) -> bool:
-    """Make a resident a candidate; False if the heap has no room."""
-    marks = into.marks
-    bar_number = tie * int(into.bar[BAR_TIE])
-    if not comes_before(score, number, into.bar[BAR_SCORE], bar_number, tie):
+@lean
+def offer(
+    slot: int,
+    number: int,
+    score: float,
+    tie: int,
+    head: int,
+    cells: IntArray,
+    worths: FloatArray,
+) -> bool:
+    """Make a resident of the pool at ``head`` a candidate; False if it has no room."""
+    bar = BARS * (head // HEAD)
+    bar_number = int(worths[bar + 1])
+    if not comes_before(score, number, worths[bar], bar_number, tie):
         return True
-    place = marks[HEAP_SIZE]
-    if place == into.heap_slot.size:
+    place = cells[head + HEAP_SIZE]
+    if place == cells[head + HEAP_ROOM]:
         return False
-    marks[HEAP_SIZE] += 1
+    entries, scores = cells[head + HEAP_AT], cells[head + HEAP_WORTH_AT]
+    cells[head + HEAP_SIZE] += 1
     while place > 0:
         parent = (place - 1) >> 1
+        above = entries + 2 * parent
         if not comes_before(
-            score, number, into.heap_score[parent], into.heap_number[parent], tie
+            score, number, worths[scores + parent], cells[above + 1], tie
         ):
             break
-        into.heap_slot[place] = into.heap_slot[parent]
-        into.heap_number[place] = into.heap_number[parent]
-        into.heap_score[place] = into.heap_score[parent]
+        cells[entries + 2 * place] = cells[above]
+        cells[entries + 2 * place + 1] = cells[above + 1]
+        worths[scores + place] = worths[scores + parent]
         place = parent
-    into.heap_slot[place] = slot
-    into.heap_number[place] = number
-    into.heap_score[place] = score
+    cells[entries + 2 * place] = slot
+    cells[entries + 2 * place + 1] = number
+    worths[scores + place] = score
     return True
 
 
-@kernel
-def drop_top(tie: int, into: Victims) -> None:
+@lean
+def drop_top(tie: int, head: int, cells: IntArray, worths: FloatArray) -> None:
     """Remove the first candidate of the heap."""
-    into.marks[HEAP_SIZE] -= 1
-    size = into.marks[HEAP_SIZE]
-    slot, number = into.heap_slot[size], into.heap_number[size]
-    score = into.heap_score[size]
+    cells[head + HEAP_SIZE] -= 1
+    size = cells[head + HEAP_SIZE]
+    entries, scores = cells[head + HEAP_AT], cells[head + HEAP_WORTH_AT]
+    slot, number = cells[entries + 2 * size], cells[entries + 2 * size + 1]
+    score = worths[scores + size]
     place = 0
     while 2 * place + 1 < size:
         child = 2 * place + 1
+        low = entries + 2 * child
         if child + 1 < size and comes_before(
-            into.heap_score[child + 1],
-            into.heap_number[child + 1],
-            into.heap_score[child],
-            into.heap_number[child],
+            worths[scores + child + 1],
+            cells[low + 3],
+            worths[scores + child],
+            cells[low + 1],
             tie,
         ):
             child += 1
-        if not comes_before(
-            into.heap_score[child], into.heap_number[child], score, number, tie
-        ):
+            low += 2
+        if not comes_before(worths[scores + child], cells[low + 1], score, number, tie):
             break
-        into.heap_slot[place] = into.heap_slot[child]
-        into.heap_number[place] = into.heap_number[child]
-        into.heap_score[place] = into.heap_score[child]
+        cells[entries + 2 * place] = cells[low]
+        cells[entries + 2 * place + 1] = cells[low + 1]
+        worths[scores + place] = worths[scores + child]
         place = child
-    into.heap_slot[place] = slot
-    into.heap_number[place] = number
-    into.heap_score[place] = score
+    cells[entries + 2 * place] = slot
+    cells[entries + 2 * place + 1] = number
+    worths[scores + place] = score
 
 
-@kernel
-def grow_up(clock: int, maturity: int, tie: int, slots: Slots, into: Victims) -> bool:
-    """Offer residents that have matured; False if the heap has no room."""
-    marks = into.marks
-    size = into.nursery_slot.size
-    while marks[NURSERY_HEAD] < marks[NURSERY_END]:
-        place = marks[NURSERY_HEAD] % size
-        if clock - into.nursery_time[place] <= maturity:
-            break
-        slot, number = into.nursery_slot[place], into.nursery_number[place]
-        if is_there(slot, number, slots) and not offer(
-            slot, number, slots.score[slot], tie, into
-        ):
-            return False
-        marks[NURSERY_HEAD] += 1
+@lean
+def rear(slot: int, number: int, time: int, head: int, cells: IntArray) -> bool:
+    """Put a newcomer into the nursery; False if there is no room."""
+    end, room = cells[head + NURSERY_END], cells[head + NURSERY_ROOM]
+    if end - cells[head + NURSERY_HEAD] == room:
+        return False
+    place = cells[head + NURSERY_AT] + 3 * (end % room)
+    cells[place] = slot
+    cells[place + 1] = number
+    cells[place + 2] = time
+    cells[head + NURSERY_END] = end + 1
     return True
 
 
-@kernel
-def youngest(slots: Slots, into: Victims) -> int:
+@lean
+def grow_up(
+    before: int,
+    tie: int,
+    head: int,
+    words: IntArray,
+    score: FloatArray,
+    cells: IntArray,
+    worths: FloatArray,
+) -> bool:
+    """Offer residents from ``before`` a time: they are mature; False without room."""
+    room = cells[head + NURSERY_ROOM]
+    while cells[head + NURSERY_HEAD] < cells[head + NURSERY_END]:
+        place = cells[head + NURSERY_AT] + 3 * (cells[head + NURSERY_HEAD] % room)
+        if cells[place + 2] >= before:
+            break
+        slot, number = cells[place], cells[place + 1]
+        if is_there(slot, number, words) and not offer(
+            slot, number, score[slot], tie, head, cells, worths
+        ):
+            return False
+        cells[head + NURSERY_HEAD] += 1
+    return True
+
+
+@lean
+def youngest(head: int, words: IntArray, cells: IntArray) -> int:
     """Take the newest resident of the nursery: nobody else may leave."""
-    marks = into.marks
-    while marks[NURSERY_HEAD] < marks[NURSERY_END]:
-        marks[NURSERY_END] -= 1
-        place = marks[NURSERY_END] % into.nursery_slot.size
-        slot = int(into.nursery_slot[place])
-        if is_there(slot, into.nursery_number[place], slots):
-            return slot
+    while cells[head + NURSERY_HEAD] < cells[head + NURSERY_END]:
+        cells[head + NURSERY_END] -= 1
+        end = cells[head + NURSERY_END] % cells[head + NURSERY_ROOM]
+        place = cells[head + NURSERY_AT] + 3 * end
+        if is_there(cells[place], cells[place + 1], words):
+            return int(cells[place])
     return NOBODY
 
 
-@kernel
-def next_victim(tie: int, slots: Slots, into: Victims) -> int:
+@lean
+def expired(clock: int, head: int, words: IntArray, cells: IntArray) -> int:
+    """Take a resident whose time is over, or NOBODY."""
+    first, end = cells[head + EXPIRING_HEAD], cells[head + EXPIRING_END]
+    found = NOBODY
+    while first < end and found == NOBODY:
+        place = cells[head + EXPIRING_AT] + 3 * first
+        if cells[place + 2] >= clock:
+            break
+        if is_there(cells[place], cells[place + 1], words):
+            found = int(cells[place])
+        first += 1
+    cells[head + EXPIRING_HEAD] = first
+    return found
+
+
+@lean
+def next_victim(
+    tie: int, head: int, words: IntArray, cells: IntArray, worths: FloatArray
+) -> int:
     """Take the resident that leaves next; NOBODY if a fill has to find one."""
-    marks = into.marks
-    while marks[QUEUE_HEAD] < marks[QUEUE_END] and not is_there(
-        into.queue_slot[marks[QUEUE_HEAD]], into.queue_number[marks[QUEUE_HEAD]], slots
+    first, end = cells[head + QUEUE_HEAD], cells[head + QUEUE_END]
+    queue, heap = cells[head + QUEUE_AT], cells[head + HEAP_AT]
+    while first < end and not is_there(
+        cells[queue + 2 * first], cells[queue + 2 * first + 1], words
     ):
-        marks[QUEUE_HEAD] += 1
-    while marks[HEAP_SIZE] > 0 and not is_there(
-        into.heap_slot[0], into.heap_number[0], slots
+        first += 1
+    cells[head + QUEUE_HEAD] = first
+    while cells[head + HEAP_SIZE] > 0 and not is_there(
+        cells[heap], cells[heap + 1], words
     ):
-        drop_top(tie, into)
-    head = marks[QUEUE_HEAD]
-    if marks[HEAP_SIZE] > 0 and (
-        head == marks[QUEUE_END]
+        drop_top(tie, head, cells, worths)
+    if cells[head + HEAP_SIZE] > 0 and (
+        first == end
         or comes_before(
-            into.heap_score[0],
-            into.heap_number[0],
-            into.queue_score[head],
-            into.queue_number[head],
+            worths[cells[head + HEAP_WORTH_AT]],
+            cells[heap + 1],
+            worths[cells[head + QUEUE_WORTH_AT] + first],
+            cells[queue + 2 * first + 1],
             tie,
         )
     ):
-        slot = int(into.heap_slot[0])
-        drop_top(tie, into)
+        slot = int(cells[heap])
+        drop_top(tie, head, cells, worths)
         return slot
-    if head < marks[QUEUE_END]:
-        marks[QUEUE_HEAD] += 1
-        return int(into.queue_slot[head])
-    return youngest(slots, into) if marks[BARREN] else NOBODY
+    if first < end:
+        cells[head + QUEUE_HEAD] = first + 1
+        return int(cells[queue + 2 * first])
+    return youngest(head, words, cells) if cells[head + BARREN] else NOBODY

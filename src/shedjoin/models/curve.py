@@ -15,7 +15,11 @@ from shedjoin.types import FloatArray, IntArray
 
 AGES = 64
 LEVELS = 24
-_PRIOR_SECONDS = 0.02
+_STRENGTH = 3.0
+_TINY = 1e-30
+_FACTORS = 0.01, 100.0
+_COUNTS = np.exp2((np.arange(LEVELS) - 1.5) / 2.0)
+"""A typical count of each level."""
 Table = npt.NDArray[np.float64]
 
 
@@ -68,19 +72,26 @@ class Curve:
         """Results per second, by side and age, whatever the key."""
         return _ratio(self.matches.sum(axis=1), self.seconds.sum(axis=1))
 
-    def by_level(self) -> Table:
+    def by_level(self, per_count: float) -> Table:
         """Results per second, by side, level and age.
 
-        Cells with little evidence lean on the product of what is known of their level
-        and of their age.
+        If keys came independently of all else, a row whose key was counted c times on
+        the other stream would find c times ``per_count`` results a second. That, with
+        a factor that is learned, is where a level without evidence starts from: the
+        most frequent keys need not be among the monitored ones. Cells lean on their
+        level's rate times the shape that all levels share. Both weigh as much as
+        a few matches of evidence.
         """
-        overall = _ratio(self.matches.sum((1, 2)), self.seconds.sum((1, 2)))
-        level = _ratio(self.matches.sum(2), self.seconds.sum(2))
-        shape = self.by_age() / np.maximum(overall, 1e-300)[:, None]
-        prior = level[:, :, None] * shape[:, None, :]
-        lean = _PRIOR_SECONDS * self.seconds.sum((1, 2))[:, None, None]
-        weight = self.seconds + lean
-        return _ratio(self.matches + lean * prior, weight)
+        expected = np.maximum(_COUNTS * per_count, _TINY)
+        seconds, matches = self.seconds.sum(2), self.matches.sum(2)
+        factor = _ratio(matches.sum(1), (seconds * expected).sum(1))
+        prior = np.clip(factor, *_FACTORS)[:, None] * expected
+        level = (matches + _STRENGTH) / (seconds + _STRENGTH / prior)
+        overall = _ratio(matches.sum(1), seconds.sum(1))
+        shape = self.by_age() / np.maximum(overall, _TINY)[:, None]
+        shape = np.where(overall[:, None] > 0.0, shape, 1.0)
+        cell = np.maximum(level[:, :, None] * shape[:, None, :], _TINY)
+        return _ratio(self.matches + _STRENGTH, self.seconds + _STRENGTH / cell)
 
     def arrays(self) -> dict[str, FloatArray]:
         """All that has to be stored."""
@@ -110,7 +121,7 @@ def priorities(rate: Table) -> Table:
 
 
 def _ratio(matches: Table, seconds: Table) -> Table:
-    return matches / np.maximum(seconds, 1e-300)
+    return matches / np.maximum(seconds, _TINY)
 
 
 def _add(

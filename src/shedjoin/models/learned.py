@@ -39,7 +39,7 @@ class Models:
         self.curve = Curve(keep_us, EVIDENCE_WINDOWS * window)
         self.worth = Worth()
         self.clocks = np.zeros(2, np.int64)  # first arrival, last tick
-        self.seen_matches = 0
+        self.seen_matches = 0.0
 
     def observe(
         self,
@@ -47,23 +47,38 @@ class Models:
         key: IntArray,
         time: IntArray,
         importance: FloatArray | None = None,
+        *,
+        learn: bool = True,
     ) -> None:
-        """Learn from arrivals of both streams, in their order."""
+        """Learn from arrivals of both streams, in their order.
+
+        Without ``learn`` only the monitored slice is kept up: it estimates the recall.
+        """
         if not self.clocks[0]:
             self.clocks[:] = time[0]
+        self.make_room(side, key)
         before = self.clock_us or int(time[0])
         self.clock_us = max(before, int(time.max()))
-        if importance is not None:
+        if importance is not None and learn:
             passed = self.clock_us - before
             fade = 0.5 ** (passed / self.frequency.half_life_us)
             self.worth.add(side, importance, fade)
         mine = [np.flatnonzero(side == own) for own in SIDES]
         for own in SIDES:
-            self._watch(own, key[mine[own]], time[mine[own]])
+            self._watch(own, key[mine[own]], time[mine[own]], learn=learn)
+        if not learn:
+            return
         for own in SIDES:
             rows = mine[own]
             self.frequency.add(own, key[rows], time[rows], self.clock_us)
         self._tick()
+
+    def make_room(self, side: IntArray, key: IntArray) -> None:
+        """Monitor fewer keys if coming arrivals would be too many ghosts."""
+        while True:
+            coming = np.bincount(side[self.slice.monitored(key)], minlength=2)
+            if self.slice.has_room(coming, self.clock_us):
+                return
 
     def opposite_count(self, side: IntArray, key: IntArray) -> FloatArray:
         """Decayed count of each row's key on the other stream."""
@@ -82,7 +97,8 @@ class Models:
 
     def priority(self, side: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, for its key's frequency."""
-        table = priorities(self.curve.by_level())
+        per_count = np.log(2.0) / (self.frequency.half_life_us * 1e-6)
+        table = priorities(self.curve.by_level(per_count))
         level = level_of(self.opposite_count(side, key))
         out = np.empty(key.size)
         for own in SIDES:
@@ -145,16 +161,17 @@ class Models:
             arrays[f"ghost_time_{side}"] = self.slice.ghosts[side].time
         return arrays
 
-    def _watch(self, side: Side, key: IntArray, time: IntArray) -> None:
+    def _watch(self, side: Side, key: IntArray, time: IntArray, *, learn: bool) -> None:
         those = self.slice.monitored(key)
         key, time = key[those], time[those]
         key.flags.writeable = False
         time.flags.writeable = False
         seen = self.slice.meet(side, key, time)
-        self.seen_matches += seen.key.size
-        level = level_of(self.opposite_count(seen.side, seen.key))
-        self.curve.add_matches(seen.side, level, seen.age_us)
-        self.slice.add(side, key, time, self.clock_us)
+        self.seen_matches += seen.key.size / self.slice.share
+        if learn:
+            level = level_of(self.opposite_count(seen.side, seen.key))
+            self.curve.add_matches(seen.side, level, seen.age_us)
+        self.slice.add(side, key, time)
 
     def _tick(self) -> None:
         passed = self.clock_us - int(self.clocks[1])

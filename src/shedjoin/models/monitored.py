@@ -56,7 +56,7 @@ class Slice:
         nothing = np.zeros(0, np.int64)
         self.ghosts = [Ghosts(nothing, nothing), Ghosts(nothing, nothing)]
         self._index = [self._empty(), self._empty()]
-        self._ends = [0, 0]
+        self._ends = np.zeros(2, np.int64)
 
     def monitored(self, key: IntArray) -> BoolArray:
         """Tell which keys are monitored."""
@@ -89,33 +89,42 @@ class Slice:
         owner = np.where(waited >= 0, other, side)
         return Seen(owner, key[rows], np.abs(waited))
 
-    def add(self, side: Side, key: IntArray, time: IntArray, clock_us: int) -> None:
-        """Keep monitored arrivals as ghosts."""
+    def add(self, side: Side, key: IntArray, time: IntArray) -> None:
+        """Keep monitored arrivals as ghosts, as far as there is room."""
+        free = self.room - self._ends[side]
+        key, time = key[:free], time[:free]
         old = self.ghosts[side]
         self.ghosts[side] = Ghosts(
             np.concatenate([old.key, key]), np.concatenate([old.time, time])
         )
-        if self._ends[side] + key.size <= self.room:
-            link(_fixed(key), _fixed(time), self._ends[side], self._index[side])
-            self._ends[side] += key.size
-        else:
-            self._make_room(clock_us)
+        link(_fixed(key), _fixed(time), self._ends[side], self._index[side])
+        self._ends[side] += key.size
+
+    def has_room(self, coming: IntArray, clock_us: int) -> bool:
+        """Make room for so many ghosts of each side.
+
+        Expired ghosts go; if that is not enough, half of the keys are not monitored
+        any more, and the answer is False: fewer may be coming now.
+        """
+        if (self._ends + coming <= self.room).all():
+            return True
+        for side in SIDES:
+            self._keep(side, self.ghosts[side].time + self.keep_us[side] >= clock_us)
+        there = np.array([ghosts.key.size for ghosts in self.ghosts])
+        fits = bool((there + coming <= self.room).all())
+        crowded = bool((2 * there > self.room).any())
+        if not fits or crowded:
+            self.threshold[0] //= 2
+            for side in SIDES:
+                self._keep(side, self.monitored(self.ghosts[side].key))
+        for side in SIDES:
+            self._relink(side)
+        return fits and not crowded
 
     def restore(self, ghosts: list[Ghosts], threshold: int) -> None:
         """Go on from stored ghosts."""
         self.threshold[0] = threshold
         self.ghosts = ghosts
-        for side in SIDES:
-            self._relink(side)
-
-    def _make_room(self, clock_us: int) -> None:
-        """Let expired ghosts go; monitor fewer keys if that is not enough."""
-        for side in SIDES:
-            self._keep(side, self.ghosts[side].time + self.keep_us[side] >= clock_us)
-        while max(ghosts.key.size for ghosts in self.ghosts) > self.room // 2:
-            self.threshold[0] //= 2
-            for side in SIDES:
-                self._keep(side, self.monitored(self.ghosts[side].key))
         for side in SIDES:
             self._relink(side)
 

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shedjoin.core.budgeted.table import SlotTable
-from shedjoin.kernels.slots import CLOCK, FILL_AT, FILL_CLOCK, NUMBER, SHEDS, TIME
+from shedjoin.kernels.rounds import Victims
+from shedjoin.kernels.slots import CLOCK, FILL_AT, SHEDS, TIME, survey
 from shedjoin.kernels.victims import (
-    BAR_SCORE,
-    BAR_TIE,
     BARREN,
-    MARKS,
+    BARS,
+    EXPIRING_AT,
+    EXPIRING_END,
+    HEAD,
+    HEAP_AT,
+    HEAP_ROOM,
+    HEAP_WORTH_AT,
+    NURSERY_AT,
     NURSERY_END,
+    NURSERY_ROOM,
+    QUEUE_AT,
     QUEUE_END,
-    Victims,
+    QUEUE_WORTH_AT,
 )
 from shedjoin.types import FloatArray, IntArray
 
 NEVER_DUE = 1 << 62
 _FEWEST = 64
-_FILLS_PER_WINDOW = 32
+_GREATEST = np.finfo(np.float64).max
+_FILLS_PER_WINDOW = 8
 
 
 def lowest(score: FloatArray, tie: IntArray, count: int) -> IntArray:
@@ -38,12 +49,39 @@ def lowest(score: FloatArray, tie: IntArray, count: int) -> IntArray:
         chosen = np.concatenate([below, level])
     else:
         chosen = np.arange(score.size)
-    return chosen[np.lexsort((tie[chosen], score[chosen]))]
+    worth = score[chosen]
+    order = np.argsort(worth)  # much faster than a stable sort
+    worth = worth[order]
+    if (worth[1:] == worth[:-1]).any():
+        order = np.lexsort((tie[chosen], score[chosen]))
+    return chosen[order]
 
 
-def no_victims(room: int) -> Victims:
+class Pool(NamedTuple):
+    """Candidates of one pool, sorted, and those that are too young."""
+
+    slot: IntArray
+    number: IntArray
+    score: FloatArray
+    young: IntArray  # rows of (slot, number, time), flat
+    expiring: IntArray  # likewise, with the last instant of their life
+
+
+class Everyone(NamedTuple):
+    """All residents of a pool."""
+
+    slot: IntArray
+    number: IntArray
+    expiry: IntArray
+
+
+NOTHING = np.zeros(0, np.int64)
+NO_POOL = Pool(NOTHING, NOTHING, np.zeros(0), NOTHING, NOTHING)
+
+
+def no_victims() -> Victims:
     """Candidates before the first fill: nobody is below the bar."""
-    return _victims(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), room)
+    return _victims([NO_POOL, NO_POOL], 1)
 
 
 class Filler:
@@ -77,79 +115,87 @@ class Filler:
         self._maturity_us = maturity_us
         self._room = room
 
-    def fill(self, alive: IntArray, pools: int) -> tuple[Victims, Victims]:
-        """Find the next victims of each pool; expired rows leave before all others.
+    def fill(self, pools: int) -> Victims:
+        """Find the next victims of each pool.
 
-        What has expired is looked up some times per window. A fill in between goes by
-        the last look: it changes nothing in the order in which residents leave.
+        A fill goes by the scores as they stand: it changes nothing in the order in
+        which residents leave, whenever it happens.
         """
-        scalars = self._table.slots.scalars
+        table, scalars = self._table, self._table.scalars
         clock = int(scalars[CLOCK])
-        if clock >= scalars[FILL_AT]:
-            scalars[FILL_CLOCK] = clock
-            scalars[FILL_AT] = clock + max(1, max(self._keep_us) // _FILLS_PER_WINDOW)
-        time = self._table.column(TIME)[alive]
-        side = self._table.side(alive)
-        keep = np.where(side == 0, self._keep_us[0], self._keep_us[1])
-        score = self._table.slots.score[alive]
-        score = np.where(time + keep < scalars[FILL_CLOCK], -np.inf, score)
+        horizon = clock + max(1, max(self._keep_us) // _FILLS_PER_WINDOW)
+        scalars[FILL_AT] = horizon
+        slot, number, expiry = (np.empty(table.size + 1, np.int64) for _ in range(3))
+        words, meta = table.table.words, table.table.meta
+        rows = survey(self._keep_us, words, meta, slot, number, expiry)
+        everyone = Everyone(slot[:rows], number[:rows], expiry[:rows])
         if pools == 1:
-            return self._pool(alive, score, clock), no_victims(1)
-        parts = [np.flatnonzero(side == pool) for pool in range(2)]
-        one, two = (self._pool(alive[rows], score[rows], clock) for rows in parts)
-        return one, two
+            return _victims([self._pool(everyone, clock, horizon), NO_POOL], self._room)
+        side = table.side(everyone.slot)
+        parts = [
+            Everyone(*(column[side == pool] for column in everyone)) for pool in (0, 1)
+        ]
+        found = [self._pool(part, clock, horizon) for part in parts]
+        return _victims(found, self._room)
 
-    def _pool(self, slots: IntArray, score: FloatArray, clock: int) -> Victims:
-        number = self._table.column(NUMBER)[slots]
-        young = np.zeros(0, np.int64)
+    def _pool(self, them: Everyone, clock: int, horizon: int) -> Pool:
+        slots, number, expiry = them
+        time = self._table.column(TIME)
+        score = self._table.table.score[slots]
+        young, some, tie = NOTHING, slots.size, self._tie * number
+        worth = score
         if self._maturity_us >= 0:
-            age = clock - self._table.column(TIME)[slots]
-            young = np.flatnonzero(age <= self._maturity_us)
+            spared = clock - time[slots] <= self._maturity_us
+            young = np.flatnonzero(spared)
             young = young[np.argsort(number[young])]
-            grown = np.flatnonzero(age > self._maturity_us)
-        else:
-            grown = np.arange(slots.size)
-        due = int(self._table.slots.scalars[SHEDS])
-        count = min(grown.size, due if due < NEVER_DUE // 2 else slots.size // 2)
-        count = min(grown.size, max(count, _FEWEST if due > 1 else 1))
-        chosen = np.zeros(0, np.int64)
-        if count:
-            chosen = grown[lowest(score[grown], self._tie * number[grown], count)]
-        victims = _victims(
+            some -= young.size
+            worth = np.where(spared, np.inf, np.minimum(score, _GREATEST))
+        due = int(self._table.scalars[SHEDS])
+        count = min(some, due if due < NEVER_DUE // 2 else slots.size // 2)
+        count = min(some, max(count, _FEWEST if due > 1 else 1))
+        chosen = lowest(worth, tie, count) if count else NOTHING
+        soon = np.flatnonzero(expiry < horizon)
+        soon = soon[np.lexsort((number[soon], expiry[soon]))]
+        return Pool(
             slots[chosen],
             number[chosen],
             score[chosen],
-            max(self._room, count, young.size),
+            _triples(slots[young], number[young], time[slots[young]]),
+            _triples(slots[soon], number[soon], expiry[soon]),
         )
-        if count:
-            victims.bar[BAR_SCORE] = score[chosen[-1]]
-            victims.bar[BAR_TIE] = self._tie * number[chosen[-1]]
-        victims.marks[BARREN] = count == 0
-        victims.marks[NURSERY_END] = young.size
-        victims.nursery_slot[: young.size] = slots[young]
-        victims.nursery_number[: young.size] = number[young]
-        victims.nursery_time[: young.size] = self._table.column(TIME)[slots[young]]
-        return victims
 
 
-def _victims(slot: IntArray, number: IntArray, score: FloatArray, room: int) -> Victims:
-    marks = np.zeros(MARKS, np.int64)
-    marks[QUEUE_END] = slot.size
+def _triples(*columns: IntArray) -> IntArray:
+    return np.stack(columns, axis=1).reshape(-1)
+
+
+def _victims(pools: list[Pool], room: int) -> Victims:
+    """Lay the candidates out as the kernels want them."""
     room += _FEWEST
-
-    def empty() -> IntArray:
-        return np.empty(room, np.int64)
-
-    return Victims(
-        queue_slot=slot,
-        queue_number=number,
-        queue_score=score,
-        heap_slot=empty(),
-        heap_number=empty(),
-        heap_score=np.empty(room),
-        nursery_slot=empty(),
-        nursery_number=empty(),
-        nursery_time=empty(),
-        bar=np.array([-np.inf, 0.0]),
-        marks=marks,
-    )
+    heads = np.zeros((2, HEAD), np.int64)
+    cells, worths = [heads.reshape(-1)], [np.full(2 * BARS, -np.inf)]
+    at, worth_at = heads.size, 2 * BARS
+    for head, pool in zip(heads, pools, strict=True):
+        count = pool.slot.size
+        heap, nursery = max(room, count), room + pool.young.size // 3
+        head[[QUEUE_END, NURSERY_END]] = count, pool.young.size // 3
+        head[[HEAP_ROOM, NURSERY_ROOM]] = heap, nursery
+        head[BARREN] = count == 0
+        head[[QUEUE_AT, QUEUE_WORTH_AT]] = at, worth_at
+        head[[HEAP_AT, HEAP_WORTH_AT]] = at + 2 * count, worth_at + count
+        head[NURSERY_AT] = at + 2 * (count + heap)
+        cells.append(np.stack([pool.slot, pool.number], axis=1).reshape(-1))
+        cells.append(np.zeros(2 * heap, np.int64))
+        cells.append(pool.young)
+        cells.append(np.zeros(3 * nursery - pool.young.size, np.int64))
+        cells.append(pool.expiring)
+        worths += [pool.score, np.zeros(heap)]
+        head[EXPIRING_END] = pool.expiring.size // 3
+        head[EXPIRING_AT] = head[NURSERY_AT] + 3 * nursery
+        at, worth_at = head[EXPIRING_AT] + pool.expiring.size, worth_at + count + heap
+    victims = Victims(np.concatenate(cells), np.concatenate(worths))
+    for place, pool in enumerate(pools):
+        if pool.slot.size:
+            bar = BARS * place
+            victims.worths[bar : bar + 2] = pool.score[-1], pool.number[-1]
+    return victims

@@ -14,13 +14,14 @@ import numpy as np
 import pyarrow as pa
 
 from shedjoin.core.workspace import Workspace
-from shedjoin.types import SIDES, IntArray, Side
+from shedjoin.types import SIDES, BoolArray, IntArray, Side
 
 ROW_BITS = 32
 _ROW_MASK = (1 << ROW_BITS) - 1
 _MERGE = 16
 _MOSTLY_DEAD = 0.5
 _SMALL_BYTES = 1 << 16
+_SLACK_BYTES = 1 << 16
 
 
 class Stored(NamedTuple):
@@ -72,29 +73,48 @@ class Payload:
         self, place: IntArray
     ) -> Iterator[tuple[pa.RecordBatch, IntArray, IntArray]]:
         """Sort places by segment: its rows, the rows hit, positions in ``place``."""
-        order = np.argsort(place >> ROW_BITS, kind="stable")
-        number = place[order] >> ROW_BITS
-        for part in np.split(order, np.flatnonzero(np.diff(number)) + 1):
-            rows = self._workspace.get(int(place[part[0]] >> ROW_BITS))
+        ids, owner = self._owners(place)
+        small = np.min_scalar_type(ids.size)  # sorted by radix if 16 bits will do
+        order = np.argsort(owner.astype(small), kind="stable")
+        cuts = np.flatnonzero(np.diff(owner[order])) + 1
+        for part in np.split(order, cuts):
+            rows = self._workspace.get(int(ids[owner[part[0]]]))
             yield rows, place[part] & _ROW_MASK, part
 
-    def tidy(self, place: IntArray, size: IntArray, most: int) -> IntArray:
+    def tidy(
+        self, place: IntArray, size: IntArray | None, most: int | None
+    ) -> IntArray:
         """Rewrite segments until at most ``most`` bytes are held; return new places.
 
-        ``place`` and ``size`` are those of all residents. Segments without a resident
-        go; those in which most is dead come first, then the next worst; small ones are
-        put together when there are many of them.
+        ``place`` and ``size`` are those of all residents; without sizes the rows of a
+        segment count alike, and without ``most`` a quarter more may be held than lives.
+        Segments without a resident go; those in which most is dead come first, then
+        the next worst; small ones are put together when there are many of them.
         """
-        number = place >> ROW_BITS
-        ids = np.array(sorted(self.segments), np.int64)
-        owner = np.searchsorted(ids, number)
-        live = np.bincount(owner, weights=size, minlength=ids.size)
-        for at in np.flatnonzero(np.bincount(owner, minlength=ids.size) == 0):
+        if not self.segments:
+            return place
+        ids, owner = self._owners(place)
+        count = np.bincount(owner, minlength=ids.size)
+        if size is None:
+            each = [self.segments[one].bytes / self.segments[one].rows for one in ids]
+            live = count * np.array(each)
+        else:
+            live = np.bincount(owner, weights=size, minlength=ids.size)
+        if most is None:
+            most = int(1.25 * live.sum()) + _SLACK_BYTES
+        for at in np.flatnonzero(count == 0):
             self._drop(int(ids[at]))
-        chosen = self._chosen({int(ids[at]): live[at] for at in range(ids.size)}, most)
+        chosen = self._chosen(dict(zip(ids.tolist(), live.tolist(), strict=True)), most)
         if not chosen:
             return place
-        return self._rewrite(chosen, place)
+        return self._rewrite(chosen, place, np.isin(ids, chosen)[owner])
+
+    def _owners(self, place: IntArray) -> tuple[IntArray, IntArray]:
+        """All segments' numbers, and which of them each place is in."""
+        ids = np.array(sorted(self.segments), np.int64)
+        position = np.zeros(ids[-1] - ids[0] + 1, np.int64)
+        position[ids - ids[0]] = np.arange(ids.size)
+        return ids, position[(place >> ROW_BITS) - ids[0]]
 
     def _chosen(self, live: dict[int, float], most: int) -> list[int]:
         dead = {
@@ -108,7 +128,7 @@ class Payload:
                 break
             held -= int(dead[number] * self.segments[number].bytes)
             chosen.append(number)
-        for side in (0, 1):
+        for side in SIDES:
             small = [
                 number
                 for number, segment in self.segments.items()
@@ -117,24 +137,22 @@ class Payload:
             chosen += small if len(small) >= _MERGE else []
         return sorted(set(chosen))
 
-    def _rewrite(self, chosen: list[int], place: IntArray) -> IntArray:
+    def _rewrite(self, chosen: list[int], place: IntArray, hit: BoolArray) -> IntArray:
         place = place.copy()
-        number = place >> ROW_BITS
+        moving = np.flatnonzero(hit)
+        moving = moving[np.argsort(place[moving])]
+        parts: tuple[list[pa.RecordBatch], list[pa.RecordBatch]] = ([], [])
+        moved: tuple[list[IntArray], list[IntArray]] = ([], [])
+        for rows, found, at in self.by_segment(place[moving]):
+            side = self._side(int(place[moving[at[0]]] >> ROW_BITS))
+            parts[side].append(rows.take(pa.array(found)))
+            moved[side].append(moving[at])
+        for number in chosen:
+            self._drop(number)
         for side in SIDES:
-            mine = [n for n in chosen if n in self.segments and self._side(n) == side]
-            hit = np.flatnonzero(np.isin(number, mine))
-            hit = hit[np.argsort(place[hit])]
-            parts, moved = [], []
-            if not hit.size:
-                continue
-            for rows, found, at in self.by_segment(place[hit]):
-                parts.append(rows.take(pa.array(found)))
-                moved.append(hit[at])
-            for one in mine:
-                self._drop(one)
-            if parts:
-                moved_to = self.add(side, pa.concat_batches(parts))
-                place[np.concatenate(moved)] = moved_to
+            if parts[side]:
+                to = self.add(side, pa.concat_batches(parts[side]))
+                place[np.concatenate(moved[side])] = to
         return place
 
     def _side(self, number: int) -> int:

@@ -67,7 +67,7 @@ def open_store(
         for number in payload.segments:
             workspace.put(number, load_segment(blobs, number))
         table.resize(facts["slots"])
-        table.slots.scalars[:] = facts["scalars"]
+        table.scalars[:] = facts["scalars"]
         for number in store.log:
             table.put(_columns(load_segment(blobs, number)))
         table.clean()
@@ -126,7 +126,7 @@ def _directory(store: BudgetedStore, token: str) -> bytes:
         "watermark_ms": store.watermark_ms,
         "next_id": store.payload.next_id,
         "slots": store.table.size,
-        "scalars": store.table.slots.scalars.tolist(),
+        "scalars": store.table.scalars.tolist(),
         "pooled": store.pooled,
         "log": store.log,
         "log_rows": store.log_rows,

@@ -16,6 +16,7 @@ from shedjoin.core.window import parse_duration
 from shedjoin.kernels.hashing import chain_words
 from shedjoin.kernels.rounds import (
     ADMIT,
+    CURSOR,
     DONE,
     FOUND,
     GAINED,
@@ -25,7 +26,7 @@ from shedjoin.kernels.rounds import (
     RECOMPUTE,
     RETAIN,
     ROOM,
-    TALLIES,
+    STATE,
     Arriving,
     Found,
     Rules,
@@ -63,7 +64,7 @@ class Rounds:
         self._policy = policy
         self._first = shedding.discipline == "probe_then_insert"
         self._block_rows = min(
-            max(store.capacity_rows // 4, _SMALLEST_BLOCK), _LARGEST_BLOCK
+            max(store.capacity_rows, _SMALLEST_BLOCK), _LARGEST_BLOCK
         )
         tie = 1 if policy.ties == "oldest" else -1
         self._rules = Rules(
@@ -79,13 +80,14 @@ class Rounds:
         self._filler = Filler(
             store.table, store.spec.keeps_us, tie, policy.maturity_us, self._block_rows
         )
-        self._victims = no_victims(1), no_victims(1)
-        self.tally = np.zeros(TALLIES, np.int64)
-        self.sums = np.zeros(3)
+        self._victims = no_victims()
+        self.sums = np.zeros(4)
+        self._state = np.zeros(STATE, np.int64)
         self.recomputed = 0
         self.unadmitted = 0
         self.unretained = 0
-        self._scalars = store.table.slots.scalars
+        self.monitored = 0.0
+        self._scalars = store.table.scalars
         if not policy.dynamic:
             self._scalars[SHEDS] = NEVER_DUE
         elif self._scalars[SHEDS] > NEVER_DUE // 2:
@@ -105,6 +107,7 @@ class Rounds:
                 self._arrivals.key[rows],
                 self._arrivals.time[rows],
                 self._arrivals.importance[rows],
+                learn=self._policy.dynamic,
             )
             if isinstance(self._shedding.recompute, Adaptive):
                 self._judge(self._shedding.recompute, done, self.sums[GAINED] - gained)
@@ -129,29 +132,31 @@ class Rounds:
         return min(end, time.size)
 
     def _block(self, start: int, end: int) -> Iterator[Pairs]:
+        key = self._arrivals.key[start:end]
+        self._store.models.make_room(self._arrivals.side[start:end], key)
         arriving = self._arriving(start, end)
         out = self._empty()
         kernel = probe_then_insert if self._first else shed_then_join
         while True:
-            slots = self._store.table.slots
-            why = kernel(self._rules, arriving, slots, self._victims, out)
+            table = self._store.table.table
+            why = kernel(self._rules, arriving, table, self._victims, out)
             if why == DONE:
                 break
             if why == ROOM:
                 if out.state[FOUND]:
-                    yield self._pairs(start, out)
+                    yield self._given(start, out)
                     out.state[FOUND] = 0
                 else:
                     self._room *= 2
-                    out = out._replace(arrival=self._ints(), place=self._ints())
+                    out = out._replace(pairs=self._pairs_room())
             elif why == GROW:
                 self._store.table.grow()
-                self._victims = no_victims(1), no_victims(1)
-                self._scalars = self._store.table.slots.scalars
+                self._victims = no_victims()
+                self._scalars = self._store.table.scalars
             else:
                 self._fill(due=why == RECOMPUTE)
         if out.state[FOUND]:
-            yield self._pairs(start, out)
+            yield self._given(start, out)
 
     def _arriving(self, start: int, end: int) -> Arriving:
         rows = self._arrivals
@@ -208,16 +213,16 @@ class Rounds:
 
     def _fill(self, *, due: bool) -> None:
         table = self._store.table
-        alive = table.alive()
         if due:
+            alive = table.alive()
             keep, decay = self._store.spec.keeps_us, self._rules.decay
             residents = table.residents(alive, keep, decay)
-            table.slots.score[alive] = self._scores(residents)
+            table.table.score[alive] = self._scores(residents)
             table.touch(alive)
             self.recomputed += 1
             self._scalars[SHEDS] = self._shedding.recompute.sheds(alive.size)
         pools = 1 if self._store.pooled else 2
-        self._victims = self._filler.fill(alive, pools)
+        self._victims = self._filler.fill(pools)
 
     def _judge(self, scheme: Adaptive, start: int, gained: float) -> None:
         """Make scores due if the last instants brought less than those before."""
@@ -226,20 +231,28 @@ class Rounds:
         if self._store.note_gain(instant, gained, scheme):
             self._scalars[SHEDS] = 0
 
+    @property
+    def tally(self) -> IntArray:
+        """Counts by the names of the kernels."""
+        return self._state[:CURSOR]
+
     def _empty(self) -> Found:
+        self._state[CURSOR:] = 0
         return Found(
-            arrival=self._ints(),
-            place=self._ints(),
-            tally=self.tally,
+            pairs=self._pairs_room(),
+            state=self._state,
             sums=self.sums,
-            state=np.zeros(4, np.int64),
-            group=np.zeros(GROUP_ROWS + 2, np.int64),
+            group=np.zeros(GROUP_ROWS, np.int64),
         )
 
-    def _ints(self) -> IntArray:
-        return np.empty(self._room, np.int64)
+    def _pairs_room(self) -> IntArray:
+        return np.empty(2 * self._room, np.int64)
 
-    @staticmethod
-    def _pairs(start: int, out: Found) -> Pairs:
-        found = out.state[FOUND]
-        return out.arrival[:found] + start, out.place[:found].copy()
+    def _given(self, start: int, out: Found) -> Pairs:
+        """Matches found since the last time; those of monitored keys are counted."""
+        found = out.pairs[: 2 * out.state[FOUND]].reshape(-1, 2)
+        arrival, place = found[:, 0] + start, found[:, 1].copy()
+        monitored = self._store.models.slice.monitored(self._arrivals.key[arrival])
+        share = self._store.models.slice.share
+        self.monitored += float(monitored.sum()) / share
+        return arrival, place

@@ -36,12 +36,9 @@ def budgeted_step(
     """
     arrivals = ordered(blobs, store.spec, store.watermark_ms)
     rounds = Rounds(store, arrivals, store.shedding)
-    store.models.seen_matches = 0
+    store.models.seen_matches = 0.0
     results: list[pa.RecordBatch] = []
-    emitted = 0
     for arrival, place in _collected(rounds.run()):
-        monitored = store.models.slice.monitored(arrivals.key[arrival])
-        emitted += int(monitored.sum())
         results += gather(arrivals, store.payload, store.spec, arrival, place)
     expired = store.expire(watermark_ms)
     keep = np.array(store.spec.keeps_us) * 1e-6
@@ -54,7 +51,7 @@ def budgeted_step(
         report,
         matched=sum(batch.num_rows for batch in results),
         slice_exact=store.models.seen_matches,
-        slice_matched=emitted,
+        slice_matched=rounds.monitored,
     )
     return Outcome(results, report)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from shedjoin.core.budgeted.ordered import Ordered
-from shedjoin.core.budgeted.payload import ROW_BITS, Payload
+from shedjoin.core.budgeted.payload import Payload
 from shedjoin.core.budgeted.table import SLOT_BYTES, SlotTable
 from shedjoin.core.recompute import Adaptive
 from shedjoin.core.shedding import Shedding
@@ -20,7 +20,6 @@ _TYPICAL_ROW_BYTES = 256
 _USABLE = 0.8
 """Part of a budget in bytes for residents; the rest is for rows that died lately and
 for free slots, so that not every shed rewrites a segment."""
-_SLACK_BYTES = 1 << 16
 
 
 def shedding_of(spec: JoinSpec) -> Shedding:
@@ -102,7 +101,8 @@ class BudgetedStore:
 
     def fit(self) -> None:
         """Rewrite what has become sparse; keep a budget in bytes to the byte."""
-        self._tidy(self._most_payload())
+        spare = self.share - SLOT_BYTES * self.table.size
+        self._tidy(spare if self.in_bytes else None)
         if self.table.size > 4 * self.table.count + 1024:
             self.table.resize(self.table.count)
         while self.in_bytes and self.nbytes > self.share and self.table.count:
@@ -120,42 +120,21 @@ class BudgetedStore:
         early = sum(g for at, g in self.gains if at <= instant - scheme.span)
         return late <= (1.0 - scheme.tolerance) * early
 
-    def _most_payload(self) -> int:
-        if self.in_bytes:
-            return self.share - SLOT_BYTES * self.table.size
-        live = int(self._payload_sizes(self.table.alive()).sum())
-        return live + live // 4 + _SLACK_BYTES
-
-    def _tidy(self, most: int) -> None:
+    def _tidy(self, most: int | None) -> None:
         alive = self.table.alive()
         place = self.table.column(PLACE)
-        size = self._payload_sizes(alive)
+        size = None
+        if self.in_bytes:
+            size = (self.table.table.meta[alive] >> SIZE_SHIFT) - SLOT_BYTES
         moved = self.payload.tidy(place[alive], size, most)
         changed = np.flatnonzero(moved != place[alive])
-        place[alive] = moved
+        place[alive[changed]] = moved[changed]
         self.table.touch(alive[changed])
-
-    def _payload_sizes(self, slots: IntArray) -> IntArray:
-        """Bytes of residents' rows, as in their segments."""
-        if self.in_bytes:
-            return (self.table.slots.meta[slots] >> SIZE_SHIFT) - SLOT_BYTES
-        number = self.table.column(PLACE)[slots] >> ROW_BITS
-        ids = np.array(sorted(self.payload.segments), np.int64)
-        each = np.array(
-            [
-                self.payload.segments[int(one)].bytes
-                / self.payload.segments[int(one)].rows
-                for one in ids
-            ]
-        )
-        if not slots.size:
-            return np.zeros(0, np.int64)
-        return each[np.searchsorted(ids, number)].astype(np.int64)
 
     def _shed_some(self) -> None:
         """Let an eighth go, lowest scores first."""
         alive = self.table.alive()
         order = np.lexsort(
-            (self.table.column(NUMBER)[alive], self.table.slots.score[alive])
+            (self.table.column(NUMBER)[alive], self.table.table.score[alive])
         )
         self.table.vacate(alive[order[: -(-alive.size // 8)]], pooled=self.pooled)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from shedjoin.core.policy import Residents
 from shedjoin.core.workspace import Workspace
-from shedjoin.kernels.rounds import GROUP_ROWS
+from shedjoin.kernels.rounds import GROUP_ROWS, Table
 from shedjoin.kernels.slots import (
     ALIVE_BIT,
     CLOCK,
@@ -20,19 +21,18 @@ from shedjoin.kernels.slots import (
     SCALARS,
     SIDE_BIT,
     SIZE_SHIFT,
+    SLOTS,
     TIME,
     USED,
     WORDS,
-    Slots,
     relink,
     vacate_all,
 )
 from shedjoin.types import FloatArray, IntArray
 
 SLOT_BYTES = 8 * (2 + WORDS + 3)
-_SIZES = {"heads": 2, "records": WORDS, "score": 1, "importance": 1, "meta": 1}
-HOT = ("slot", "meta", "key", "time", "place", "last", "number")
-HOT_REALS = ("matches", "importance", "score")
+_COLUMNS = ("score", "importance", "meta")
+_LOGGED = {"key": KEY, "time": TIME, "place": PLACE, "last": LAST, "number": NUMBER}
 
 
 class SlotTable:
@@ -49,58 +49,68 @@ class SlotTable:
     def __init__(self, workspace: Workspace, *, opened: bool = False) -> None:
         self._workspace = workspace
         if opened:
-            arrays = {name: workspace.array(f"table.{name}") for name in _SIZES}
-            self.slots = _bundle(arrays, workspace.array("table.scalars"))
+            words = workspace.array("table.words")
+            columns = [workspace.array(f"table.{name}") for name in _COLUMNS]
+            self.table = _bundle(words, *columns)
         else:
-            scalars = workspace.new_array("table.scalars", SCALARS)
-            self.slots = self._allocate(0, scalars)
-            relink(np.zeros(0, np.int64), self.slots)
+            self.table = self._allocate(1)
+            relink(np.zeros(0, np.int64), self.table.words, self.table.meta)
 
     @property
     def size(self) -> int:
         """Slots there are."""
-        return int(self.slots.meta.size)
+        return int(self.table.meta.size)
 
     @property
     def count(self) -> int:
         """Residents there are."""
-        return int(self.slots.scalars[COUNT])
+        return int(self.table.words[COUNT])
 
     @property
     def clock_us(self) -> int:
         """Greatest event time seen."""
-        return int(self.slots.scalars[CLOCK])
+        return int(self.table.words[CLOCK])
+
+    @property
+    def scalars(self) -> IntArray:
+        """Counts, clocks and the like, by their names in the kernels."""
+        return self.table.words[:SCALARS]
 
     def column(self, word: int) -> IntArray:
         """One word of all records."""
-        return self.slots.records[word::WORDS]
+        return self.table.words[SCALARS + 2 * self.size + word :: WORDS]
+
+    @property
+    def matches(self) -> FloatArray:
+        """Matches of all slots."""
+        return self.table.reals[SCALARS + 2 * self.size + MATCHES :: WORDS]
 
     def alive(self) -> IntArray:
         """Slots of all residents."""
-        return np.flatnonzero(self.slots.meta & ALIVE_BIT)
+        return np.flatnonzero(self.table.meta & ALIVE_BIT)
 
     def dirty(self) -> IntArray:
         """Slots that changed since :meth:`clean`."""
-        return np.flatnonzero(self.slots.meta & DIRTY_BIT)
+        return np.flatnonzero(self.table.meta & DIRTY_BIT)
 
     def clean(self) -> None:
         """Take all slots as stored."""
-        self.slots.meta[:] &= ~DIRTY_BIT
+        self.table.meta[:] &= ~DIRTY_BIT
 
     def touch(self, slots: IntArray) -> None:
         """Take slots as changed."""
-        self.slots.meta[slots] |= DIRTY_BIT
+        self.table.meta[slots] |= DIRTY_BIT
 
     def side(self, slots: IntArray) -> IntArray:
         """Side of residents."""
-        return self.slots.meta[slots] & SIDE_BIT
+        return self.table.meta[slots] & SIDE_BIT
 
     def residents(
         self, slots: IntArray, keep_us: tuple[int, int], decay: float
     ) -> Residents:
         """Residents as a policy sees them, now."""
         last = self.column(LAST)[slots]
-        matches = self.slots.reals[MATCHES::WORDS][slots]
+        matches = self.matches[slots]
         if decay > 0.0:
             matches = matches * np.exp(-decay * np.maximum(0, self.clock_us - last))
         return Residents(
@@ -108,7 +118,7 @@ class SlotTable:
             key=self.column(KEY)[slots],
             time=self.column(TIME)[slots],
             number=self.column(NUMBER)[slots],
-            importance=self.slots.importance[slots],
+            importance=self.table.importance[slots],
             matches=matches,
             last_match=last,
             now_us=self.clock_us,
@@ -117,19 +127,21 @@ class SlotTable:
 
     def vacate(self, slots: IntArray, *, pooled: bool) -> None:
         """Let residents go."""
-        vacate_all(slots, int(pooled), self.slots)
+        vacate_all(slots, int(pooled), self.table.words, self.table.meta)
 
     def resize(self, size: int) -> None:
         """Move all residents to the first slots of a table of that size, by age."""
-        old, alive = self.slots, self.alive()
+        old, alive = self.table, self.alive()
         alive = alive[np.argsort(self.column(NUMBER)[alive])]
-        self.slots = new = self._allocate(size, old.scalars)
-        rows = alive.size
-        new.records.reshape(-1, WORDS)[:rows] = old.records.reshape(-1, WORDS)[alive]
-        for name in ("score", "importance", "meta"):
-            getattr(new, name)[:rows] = getattr(old, name)[alive]
-        new.meta[:] |= DIRTY_BIT
-        relink(np.arange(rows), new)
+        records = self._records()[alive]
+        self.table = self._allocate(size)
+        self.scalars[:] = old.words[:SCALARS]
+        self.scalars[SLOTS] = self.size
+        self._records()[: alive.size] = records
+        for name in _COLUMNS:
+            getattr(self.table, name)[: alive.size] = getattr(old, name)[alive]
+        self.table.meta[:] |= DIRTY_BIT
+        relink(np.arange(alive.size), self.table.words, self.table.meta)
 
     def grow(self) -> None:
         """Add slots: a quarter more, and at least a group of arrivals."""
@@ -137,61 +149,55 @@ class SlotTable:
 
     def hot(self, slots: IntArray) -> dict[str, IntArray | FloatArray]:
         """All that has to be stored of some slots."""
-        table = self.slots
-        return {
+        logged: dict[str, IntArray | FloatArray] = {
+            name: self.column(word)[slots] for name, word in _LOGGED.items()
+        }
+        return logged | {
             "slot": slots,
-            "meta": table.meta[slots] & ~DIRTY_BIT,
-            "key": self.column(KEY)[slots],
-            "time": self.column(TIME)[slots],
-            "place": self.column(PLACE)[slots],
-            "last": self.column(LAST)[slots],
-            "number": self.column(NUMBER)[slots],
-            "matches": table.reals[MATCHES::WORDS][slots],
-            "importance": table.importance[slots],
-            "score": table.score[slots],
+            "meta": self.table.meta[slots] & ~DIRTY_BIT,
+            "matches": self.matches[slots],
+            "importance": self.table.importance[slots],
+            "score": self.table.score[slots],
         }
 
     def put(self, hot: dict[str, IntArray | FloatArray]) -> None:
         """Fill slots with what was stored; :meth:`finish` links them."""
         slots = hot["slot"].astype(np.int64)
-        self.slots.meta[slots] = hot["meta"]
-        for name, word in (
-            ("key", KEY),
-            ("time", TIME),
-            ("place", PLACE),
-            ("last", LAST),
-            ("number", NUMBER),
-        ):
+        self.table.meta[slots] = hot["meta"]
+        for name, word in _LOGGED.items():
             self.column(word)[slots] = hot[name]
-        self.slots.reals[MATCHES::WORDS][slots] = hot["matches"]
-        self.slots.importance[slots] = hot["importance"]
-        self.slots.score[slots] = hot["score"]
+        self.matches[slots] = hot["matches"]
+        self.table.importance[slots] = hot["importance"]
+        self.table.score[slots] = hot["score"]
 
     def finish(self, *, pooled: bool) -> None:
         """Link all residents, oldest first, and count what they use."""
         alive = self.alive()
         alive = alive[np.argsort(self.column(NUMBER)[alive])]
-        relink(alive, self.slots)
-        size = self.slots.meta[alive] >> SIZE_SHIFT
+        relink(alive, self.table.words, self.table.meta)
+        size = self.table.meta[alive] >> SIZE_SHIFT
         side = self.side(alive) * (not pooled)
         for pool in (0, 1):
-            self.slots.scalars[USED + pool] = int(size[side == pool].sum())
+            self.scalars[USED + pool] = int(size[side == pool].sum())
 
-    def _allocate(self, size: int, scalars: IntArray) -> Slots:
-        arrays = {
-            name: self._workspace.new_array(f"table.{name}", words * max(1, size))
-            for name, words in _SIZES.items()
-        }
-        return _bundle(arrays, scalars)
+    def _records(self) -> npt.NDArray[np.int64]:
+        return self.table.words[SCALARS + 2 * self.size :].reshape(-1, WORDS)
+
+    def _allocate(self, size: int) -> Table:
+        size = max(1, size)
+        words = self._workspace.new_array("table.words", SCALARS + (2 + WORDS) * size)
+        words[SLOTS] = size
+        columns = [self._workspace.new_array(f"table.{n}", size) for n in _COLUMNS]
+        return _bundle(words, *columns)
 
 
-def _bundle(arrays: dict[str, IntArray], scalars: IntArray) -> Slots:
-    return Slots(
-        heads=arrays["heads"],
-        records=arrays["records"],
-        reals=arrays["records"].view(np.float64),
-        score=arrays["score"].view(np.float64),
-        importance=arrays["importance"].view(np.float64),
-        meta=arrays["meta"],
-        scalars=scalars,
+def _bundle(
+    words: IntArray, score: IntArray, importance: IntArray, meta: IntArray
+) -> Table:
+    return Table(
+        words=words,
+        reals=words.view(np.float64),
+        score=score.view(np.float64),
+        importance=importance.view(np.float64),
+        meta=meta,
     )
