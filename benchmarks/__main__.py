@@ -14,6 +14,8 @@ NAMES = {
     "window-growth": "cost of a micro-batch when the window is 16 times longer",
     "kernels": "the join on one core, without Spark",
     "budget": "results and importance kept in 5 to 50 % of the memory",
+    "learning": "policies that learn against the same policies told the truth",
+    "shedding": "what shedding costs per arrival, on one core",
     "first-use": "seconds from the call to the first result on Spark",
 }
 

@@ -115,10 +115,14 @@ def _costs(residents: int) -> dict[str, float]:
     contestants = _contestants(residents, rng, batch, seconds)
     warm = 4 * 3
     for number in range(warm + ROUNDS):
-        tables = [_table(rng, side, batch, residents // 2, number, seconds) for side in SIDES]
+        tables = [
+            _table(rng, side, batch, residents // 2, number, seconds) for side in SIDES
+        ]
         exact = contestants[0].spec
         blobs = [
-            blob for side in SIDES for _, blob in pack(tables[side].to_batches(), side, exact)
+            blob
+            for side in SIDES
+            for _, blob in pack(tables[side].to_batches(), side, exact)
         ]
         watermark_ms = int(START_US + number * seconds * 1_000_000) // 1000 - 1
         for contestant in contestants:
@@ -130,7 +134,9 @@ def _costs(residents: int) -> dict[str, float]:
     for contestant in contestants:
         share = contestant.matches / exact_matches
         assert 0.7 < share < 1.5, f"{contestant.name}: {share} of the exact join's work"
-    return {one.name: statistics.median(one.seconds) / (2 * batch) for one in contestants}
+    return {
+        one.name: statistics.median(one.seconds) / (2 * batch) for one in contestants
+    }
 
 
 def _contestants(
@@ -155,7 +161,12 @@ def _spec(tables: list[pa.Table], window_s: int) -> JoinSpec:
 
 
 def _table(
-    rng: np.random.Generator, side: int, rows: int, keys: int, number: int, seconds: float
+    rng: np.random.Generator,
+    side: int,
+    rows: int,
+    keys: int,
+    number: int,
+    seconds: float,
 ) -> pa.Table:
     span = int(seconds * 1_000_000)
     when = np.sort(rng.integers(0, span, rows)) + START_US + number * span

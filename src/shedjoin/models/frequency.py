@@ -8,49 +8,66 @@ from shedjoin.kernels.sketch import DEPTH, add_keys, read_keys
 from shedjoin.types import SIDES, FloatArray, IntArray, Side
 
 _RESCALE_AT = 32.0
+_FASTER = 10
+_DOUBT = 3.0
+SLOW, FAST = 0, 1
 
 
 class Frequency:
-    """Decayed counts of keys, in sketches of fixed size.
+    """Decayed counts of keys, in sketches of fixed size, at two paces.
 
-    An arrival counts one at its own time and half as much a half-life later. Instead
-    of fading all counts as time passes, later arrivals are given greater weights; the
-    sketches are scaled down before the weights grow large.
+    An arrival counts one at its own time and half as much a half-life later. The slow
+    pace has little noise; the fast one, ten times as fast, notices when a key becomes
+    frequent or rare. A key is taken at the fast pace only where that differs from the
+    slow one by more than chance allows.
+
+    Instead of fading all counts as time passes, later arrivals are given greater
+    weights; the sketches are scaled down before the weights grow large.
 
     Parameters
     ----------
     width : int
         Cells per row of a sketch, a power of two.
     half_life_us : int
-        Event time after which an arrival counts half.
+        Event time after which an arrival counts half, at the slow pace.
     """
 
     def __init__(self, width: int, half_life_us: int) -> None:
         self.half_life_us = half_life_us
-        self.counts = np.zeros((2, DEPTH * width))
+        self.half_lives = half_life_us, max(1, half_life_us // _FASTER)
+        self.counts = np.zeros((2, 2, DEPTH * width))
         self.totals = np.zeros(2)
-        self.origin_us = np.zeros(1, np.int64)
+        self.origin_us = np.zeros(2, np.int64)
 
     def add(self, side: Side, key: IntArray, time: IntArray, clock_us: int) -> None:
         """Count arrivals of one stream, up to ``clock_us``."""
         if not self.totals.any():
-            self.origin_us[0] = clock_us
-        if self._halvings(clock_us) > _RESCALE_AT:
-            factor = 0.5 ** self._halvings(clock_us)
-            self.counts *= factor
-            self.totals *= factor
-            self.origin_us[0] = clock_us
-        weight = np.exp2((time - self.origin_us[0]) / self.half_life_us)
-        add_keys(key, weight, self.counts[side])
-        self.totals[side] += weight.sum()
+            self.origin_us[:] = clock_us
+        for pace in (SLOW, FAST):
+            if self._halvings(pace, clock_us) > _RESCALE_AT:
+                self.counts[pace] *= self._fade(pace, clock_us)
+                self.totals *= self._fade(pace, clock_us) if pace == SLOW else 1.0
+                self.origin_us[pace] = clock_us
+            halvings = (time - self.origin_us[pace]) / self.half_lives[pace]
+            weight = np.exp2(halvings)
+            add_keys(key, weight, self.counts[pace, side])
+            self.totals[side] += weight.sum() if pace == SLOW else 0.0
 
     def count(self, side: Side, key: IntArray, clock_us: int) -> FloatArray:
-        """Decayed count of each key on one stream."""
-        return read_keys(key, self.counts[side]) * self._fade(clock_us)
+        """Decayed count of each key on one stream, as at the slow pace."""
+        slow, fast = (
+            read_keys(key, self.counts[pace, side]) * self._fade(pace, clock_us)
+            for pace in (SLOW, FAST)
+        )
+        expected = slow / _FASTER
+        surprise = np.abs(fast - expected) > _DOUBT * np.sqrt(0.5 * expected + 0.5)
+        # A rise counts for what is certain of it.
+        certain = np.where(fast > expected, fast - np.sqrt(fast), fast)
+        return np.where(surprise, certain * _FASTER, slow)
 
     def total(self, side: Side, clock_us: int) -> float:
         """Decayed count of all arrivals of one stream."""
-        return float(self.totals[side] * self._fade(clock_us))
+        return float(self.totals[side] * self._fade(SLOW, clock_us))
 
     def opposite_count(
         self, side: IntArray, key: IntArray, clock_us: int
@@ -71,8 +88,8 @@ class Frequency:
             "origin_us": self.origin_us,
         }
 
-    def _halvings(self, clock_us: int) -> float:
-        return float(clock_us - self.origin_us[0]) / self.half_life_us
+    def _halvings(self, pace: int, clock_us: int) -> float:
+        return float(clock_us - self.origin_us[pace]) / self.half_lives[pace]
 
-    def _fade(self, clock_us: int) -> float:
-        return float(0.5 ** self._halvings(clock_us))
+    def _fade(self, pace: int, clock_us: int) -> float:
+        return float(0.5 ** self._halvings(pace, clock_us))

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shedjoin.models.curve import Curve, Table, age_of, level_of, priorities
+from shedjoin.models.curve import AGES, Curve, Table, level_of, priorities
 from shedjoin.models.frequency import Frequency
 from shedjoin.models.monitored import Ghosts, Slice
 from shedjoin.models.worth import Worth
@@ -93,19 +93,16 @@ class Models:
 
     def priority_by_age(self, side: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, whatever the key."""
-        return self._pick(priorities(self.curve.by_age()), side, age_us)
+        table = priorities(self.curve.by_age())
+        level = np.zeros(side.size, np.int64)
+        return self._pick(table[:, None, :], side, level, age_us)
 
     def priority(self, side: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, for its key's frequency."""
         per_count = np.log(2.0) / (self.frequency.half_life_us * 1e-6)
         table = priorities(self.curve.by_level(per_count))
         level = level_of(self.opposite_count(side, key))
-        out = np.empty(key.size)
-        for own in SIDES:
-            rows = np.flatnonzero(side == own)
-            age = age_of(age_us[rows], self.keep_us[own])
-            out[rows] = table[own, level[rows], age]
-        return out
+        return self._pick(table, side, level, age_us)
 
     def mean_worth(self, side: IntArray, importance: FloatArray) -> FloatArray:
         """Mean importance of a result with each row."""
@@ -188,8 +185,14 @@ class Models:
             level = level_of(self.opposite_count(sides, key))
             self.curve.add_time(sides, level, age, passed)
 
-    def _pick(self, table: Table, side: IntArray, age_us: IntArray) -> FloatArray:
-        bucket = np.where(
-            side == 0, age_of(age_us, self.keep_us[0]), age_of(age_us, self.keep_us[1])
-        )
-        return np.asarray(table[side, bucket])
+    def _pick(
+        self, table: Table, side: IntArray, level: IntArray, age_us: IntArray
+    ) -> FloatArray:
+        """Read a table; between two ages in proportion, so that few rows are equal."""
+        keep = np.where(side == 0, *self.keep_us)
+        age = np.minimum(age_us * (AGES / np.maximum(keep, 1)), AGES - 1.0)
+        before = age.astype(np.int64)
+        after = np.minimum(before + 1, AGES - 1)
+        part = age - before
+        here, there = table[side, level, before], table[side, level, after]
+        return np.asarray(here + part * (there - here))

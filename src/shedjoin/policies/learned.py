@@ -101,7 +101,7 @@ class Valued(Policy):
     ...     time=[7_000_000] * 2, importance=[1.0, 3.0], now_us=8_000_000
     ... )
     >>> low, high = Valued().score(rows, models)
-    >>> round(high / low, 6)
+    >>> round(float(high / low), 6)
     3.0
     """
 
