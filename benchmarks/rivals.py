@@ -2,33 +2,37 @@
 
 A way is a condition on result rows. ``short_window`` takes pairs that lie closer
 together, ``key_sample`` those whose key has a low coin, ``row_sample`` those whose two
-rows both have one. Coins are hashes, several of each kind; figures are their means.
+rows both have one. Coins are hashes, several of each kind; figures are their means. A
+sample of keys stands or falls with the hottest ones, so it needs many.
 
-Since an inner join commutes with filters on its inputs, one exact batch join with a sum
-for each way gives what a join of its own would give for each. ``streamed`` runs a way
-as the streaming query that it stands for.
+Since an inner join commutes with filters on its inputs, sums over the exact batch join,
+one for each way, are what joins of their own would give. ``streamed`` runs a way as the
+streaming query that it stands for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from benchmarks import engine
+from benchmarks.census import (
+    COINS,
+    Census,
+    Floats,
+    Reach,
+    coin,
+    coins,
+    columns_of,
+    full_reach,
+)
 from benchmarks.scenes import SIDES, Scene, Score, observed
-from shedjoin.types import IntArray
-
-Floats: TypeAlias = npt.NDArray[np.float64]
 
 RIVALS = ("short_window", "key_sample", "row_sample")
-COINS = 5
-"""Samples of each kind, drawn by different hashes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,77 +41,33 @@ class Way:
 
     name: str
     held_rows: float
-    reach_us: tuple[int, int]
+    reach_us: Reach
     coin: int = 0
     below: float = 1.0
     """Rows whose coin is at most this are taken."""
 
     def takes(self, scene: Scene) -> Column:
-        """Whether it finds a row of the exact result."""
+        """Whether it finds a row of the exact result, which has the rows' coins."""
         if self.name == "short_window":
             times = [F.unix_micros(F.col(name)) for name in scene.times]
             apart = times[1] - times[0]
             return (apart >= -self.reach_us[1]) & (apart <= self.reach_us[0])
-        if self.name == "key_sample":
-            return _coin(self.coin, [scene.key]) <= self.below
-        coins = [F.col(f"{side}_coin_{self.coin}") for side in SIDES]
-        return (coins[0] <= self.below) & (coins[1] <= self.below)
-
-
-@dataclass(frozen=True, slots=True)
-class Census:
-    """Rows of both sides: event times and coins."""
-
-    time_us: list[IntArray]
-    key_coins: list[list[Floats]]
-    row_coins: list[list[Floats]]
-
-    @classmethod
-    def take(cls, spark: SparkSession, folder: Path, scene: Scene) -> Census:
-        census = cls([], [], [])
-        for frame, time in zip(scene.tables(spark, folder), scene.times, strict=True):
-            coins = [_coin(n, [scene.key]) for n in range(COINS)]
-            coins += [_coin(n, frame.columns) for n in range(COINS)]
-            columns = [c.alias(f"c{n}") for n, c in enumerate(coins)]
-            table = frame.select(F.unix_micros(time).alias("t"), *columns).toArrow()
-            values = [column.to_numpy() for column in table.columns]
-            census.time_us.append(values[0])
-            census.key_coins.append(values[1 : COINS + 1])
-            census.row_coins.append(values[COINS + 1 :])
-        return census
-
-    def held(self, scene: Scene, reach_us: tuple[int, int]) -> list[Floats]:
-        """For each row the part of the measured micro-batch ends that it is held."""
-        ends = scene.ends_us
-        return [
-            (np.searchsorted(ends, t + reach, "right") - np.searchsorted(ends, t))
-            / ends.size
-            for t, reach in zip(self.time_us, reach_us, strict=True)
-        ]
-
-
-def full_reach(scene: Scene) -> tuple[int, int]:
-    """How long the exact join holds a left and a right row."""
-    return scene.reach_s[0] * 1_000_000, scene.reach_s[1] * 1_000_000
-
-
-def full_window(census: Census, scene: Scene) -> float:
-    """Rows that the exact join holds, both sides, on average."""
-    return float(sum(held.sum() for held in census.held(scene, full_reach(scene))))
+        left, right = (F.col(f"{side}_coin_{self.coin}") for side in SIDES)
+        return (left <= self.below) & (right <= self.below)
 
 
 def ways(census: Census, scene: Scene, rows: int) -> list[Way]:
     """All the ways to hold so many rows."""
     reach = full_reach(scene)
     held = np.concatenate(census.held(scene, reach))
+    place = np.searchsorted(census.keys, np.concatenate(census.key))
+    held_by_key = np.bincount(place, weights=held).astype(np.float64)
     found = [_short_window(census, scene, rows)]
-    kinds = {"key_sample": census.key_coins, "row_sample": census.row_coins}
-    for name, coins in kinds.items():
-        for number in range(COINS):
-            both = np.concatenate([coins[0][number], coins[1][number]])
-            below = _threshold(both, held, rows)
-            kept = float(held[both <= below].sum())
-            found.append(Way(name, kept, reach, number, below))
+    for number, tossed in enumerate(census.key_coins):
+        found.append(_sample("key_sample", number, tossed, held_by_key, rows, reach))
+    for number in range(COINS["row_sample"]):
+        tossed = np.concatenate([side[number] for side in census.row_coins])
+        found.append(_sample("row_sample", number, tossed, held, rows, reach))
     return found
 
 
@@ -122,42 +82,55 @@ def _short_window(census: Census, scene: Scene, rows: int) -> Way:
     return Way("short_window", held_rows, reach)
 
 
-def _threshold(coins: Floats, held: Floats, rows: int) -> float:
-    """The coin up to which rows must be taken to hold about so many."""
-    values, place = np.unique(coins, return_inverse=True)
-    total = np.cumsum(np.bincount(place, weights=held))
-    return float(values[np.argmin(np.abs(total - rows))])
-
-
-def _coin(number: int, columns: list[str]) -> Column:
-    """A number in [0, 1) that depends on the columns alone."""
-    hashed = F.xxhash64(F.lit(number), *(F.col(name) for name in columns))
-    return F.shiftrightunsigned(hashed, 11) * F.lit(2.0**-53)
-
-
-def _tossed(frame: DataFrame, side: str) -> DataFrame:
-    coins = {f"{side}_coin_{n}": _coin(n, frame.columns) for n in range(COINS)}
-    return frame.withColumns(coins)
+def _sample(
+    name: str, number: int, tossed: Floats, held: Floats, rows: int, reach: Reach
+) -> Way:
+    """Take keys or rows by their coin, until about so many rows are held."""
+    order = np.argsort(tossed)
+    total = np.cumsum(held[order])
+    last = np.argmin(np.abs(total - rows))
+    return Way(name, float(total[last]), reach, number, float(tossed[order[last]]))
 
 
 def scores(
-    spark: SparkSession, folder: Path, scene: Scene, found: list[Way]
-) -> list[Score]:
-    """Scores of the exact join, without memory, and of each way, by one batch join."""
+    spark: SparkSession, folder: Path, scene: Scene, census: Census, found: list[Way]
+) -> tuple[Score, Score, list[Score]]:
+    """Scores of the exact join, of what lies within micro-batches, and of each way."""
     left, right = (
-        _tossed(frame, side)
+        frame.select("*", *coins("row_sample", frame.columns, f"{side}_"))
         for frame, side in zip(scene.tables(spark, folder), SIDES, strict=True)
     )
     exact = scene.native(left, right, full_reach(scene)).where(scene.measured())
-    takes = [F.lit(True), scene.same_batch()]
+    by_sum = [way for way in found if way.name != "key_sample"]
+    conditions = [F.lit(True), scene.same_batch(), *(w.takes(scene) for w in by_sum)]
+    truth, within, *others = _sums(exact, scene, conditions)
+    found_by = dict(zip(by_sum, others, strict=True))
+    found_by |= _by_key(exact, scene, census, set(found) - set(by_sum))
+    return truth, within, [found_by[way] for way in found]
+
+
+def _sums(exact: DataFrame, scene: Scene, conditions: list[Column]) -> list[Score]:
+    """Score of the results under each condition."""
     sums: list[Column] = []
-    for taken in takes + [way.takes(scene) for way in found]:
-        sums += [F.count_if(taken), F.sum(F.when(taken, scene.worth()))]
-    row = exact.agg(*(s.alias(f"s{n}") for n, s in enumerate(sums))).first()
-    assert row is not None
-    values = [float(value or 0) for value in row]
-    pairs = zip(values[::2], values[1::2], strict=True)
-    return [Score(results, importance) for results, importance in pairs]
+    for taken in conditions:
+        sums += [F.count_if(taken), F.sum(F.when(taken, scene.worth()).otherwise(0.0))]
+    named = [column.alias(f"sum_{n}") for n, column in enumerate(sums)]
+    values = [float(column[0]) for column in columns_of(exact.agg(*named))]
+    return [Score(*pair) for pair in zip(values[::2], values[1::2], strict=True)]
+
+
+def _by_key(
+    exact: DataFrame, scene: Scene, census: Census, samples: set[Way]
+) -> dict[Way, Score]:
+    """Score of each sample of keys, from totals by key."""
+    totals = [F.count(F.lit(1)).alias("results"), F.sum(scene.worth()).alias("worth")]
+    key, results, worth = columns_of(exact.groupBy(scene.key).agg(*totals))
+    place = np.searchsorted(census.keys, key)
+    found_by = {}
+    for way in samples:
+        taken = census.key_coins[way.coin][place] <= way.below
+        found_by[way] = Score(float(results[taken].sum()), float(worth[taken].sum()))
+    return found_by
 
 
 def streamed(spark: SparkSession, folder: Path, scene: Scene, way: Way) -> Score:
@@ -165,9 +138,8 @@ def streamed(spark: SparkSession, folder: Path, scene: Scene, way: Way) -> Score
     engine.use_store(spark, "memory")
     sides = scene.streams(spark, folder)
     if way.name != "short_window":
-        columns = [[scene.key]] * 2 if way.name == "key_sample" else None
         for side, frame in enumerate(sides):
-            names = columns[side] if columns else frame.columns
-            sides[side] = frame.where(_coin(way.coin, names) <= way.below)
+            names = [scene.key] if way.name == "key_sample" else frame.columns
+            sides[side] = frame.where(coin(way.coin, names) <= way.below)
     matches = scene.native(sides[0], sides[1], way.reach_us)
     return observed(matches, scene, f"checking {way.name}")[0]

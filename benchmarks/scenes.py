@@ -142,7 +142,7 @@ def observed(
 
 def scenes(*, quick: bool) -> list[Scene]:
     """The three workloads; three windows and thirty micro-batches in full."""
-    size, windows, files = (1_000, 2, 6) if quick else (10_000, 3, 30)
+    size, windows, files = (1_000, 2, 4) if quick else (10_000, 3, 30)
     rows = size * windows
     drift = Frequencies(5 * size, z=0.8, drift_s=100, drift_part=0.2, seed=SEED)
 

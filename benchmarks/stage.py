@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from benchmarks import rivals
+from benchmarks.census import Census, full_window
 from benchmarks.console import note
 from benchmarks.scenes import Scene, Score
 
@@ -50,12 +51,12 @@ class Stage:
         cls, spark: SparkSession, folder: Path, scene: Scene, memories: tuple[int, ...]
     ) -> Stage:
         rows = scene.write(folder)
-        census = rivals.Census.take(spark, folder, scene)
-        full = rivals.full_window(census, scene)
+        census = Census.take(spark, folder, scene)
+        full = full_window(census, scene)
         budgets = {memory: round(full * memory / 100) for memory in memories}
         ways = {m: rivals.ways(census, scene, rows) for m, rows in budgets.items()}
         flat = [way for found in ways.values() for way in found]
-        truth, without, *scores = rivals.scores(spark, folder, scene, flat)
+        truth, without, scores = rivals.scores(spark, folder, scene, census, flat)
         score = iter(scores)
         native = {m: [(way, next(score)) for way in ways[m]] for m in memories}
         budgets |= {100: round(full)}
