@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shedjoin.types import FloatArray, IntArray
+from shedjoin.types import FloatArray, IntArray, Side
 
 AGES = 64
 LEVELS = 24
@@ -57,10 +57,17 @@ class Curve:
         _add(self.matches, side, level, self._ages(side, age_us), 1.0)
 
     def add_time(
-        self, side: IntArray, level: IntArray, age_us: IntArray, passed_us: int
+        self, side: Side, level: IntArray, young_us: IntArray, old_us: IntArray
     ) -> None:
-        """Count the time that residents were there to be matched."""
-        _add(self.seconds, side, level, self._ages(side, age_us), passed_us * 1e-6)
+        """Count the time from one age to another at which rows could be matched."""
+        keep = max(1, self.keep_us[side])
+        low, high = (
+            np.clip(age * (AGES / keep), 0.0, AGES)[:, None]
+            for age in (young_us, old_us)
+        )
+        within = np.diff(np.clip(np.arange(AGES + 1.0), low, high), axis=1)
+        of_level = np.arange(LEVELS)[:, None] == level
+        self.seconds[side] += (of_level @ within) * (keep * 1e-6 / AGES)
 
     def fade(self, passed_us: int) -> None:
         """Let evidence age."""

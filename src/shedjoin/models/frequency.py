@@ -53,8 +53,10 @@ class Frequency:
             add_keys(key, weight, self.counts[pace, side])
             self.totals[side] += weight.sum() if pace == SLOW else 0.0
 
-    def count(self, side: Side, key: IntArray, clock_us: int) -> FloatArray:
-        """Decayed count of each key on one stream, as at the slow pace."""
+    def counts_of(
+        self, side: Side, key: IntArray, clock_us: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Decayed count of each key on one stream: at the slow pace, and at best."""
         slow, fast = (
             read_keys(key, self.counts[pace, side]) * self._fade(pace, clock_us)
             for pace in (SLOW, FAST)
@@ -63,22 +65,22 @@ class Frequency:
         surprise = np.abs(fast - expected) > _DOUBT * np.sqrt(0.5 * expected + 0.5)
         # A rise counts for what is certain of it.
         certain = np.where(fast > expected, fast - np.sqrt(fast), fast)
-        return np.where(surprise, certain * _FASTER, slow)
+        return slow, np.where(surprise, certain * _FASTER, slow)
 
     def total(self, side: Side, clock_us: int) -> float:
         """Decayed count of all arrivals of one stream."""
         return float(self.totals[side] * self._fade(SLOW, clock_us))
 
-    def opposite_count(
+    def opposite(
         self, side: IntArray, key: IntArray, clock_us: int
-    ) -> FloatArray:
-        """Decayed count of each key on the stream opposite to its row's."""
-        out = np.empty(key.size)
+    ) -> tuple[FloatArray, FloatArray]:
+        """The same of each row's key on the stream opposite to its own."""
+        slow, best = np.empty(key.size), np.empty(key.size)
         for own in SIDES:
             rows = np.flatnonzero(side == own)
             other: Side = 1 if own == 0 else 0
-            out[rows] = self.count(other, key[rows], clock_us)
-        return out
+            slow[rows], best[rows] = self.counts_of(other, key[rows], clock_us)
+        return slow, best
 
     def arrays(self) -> dict[str, FloatArray | IntArray]:
         """All that has to be stored."""

@@ -66,12 +66,11 @@ class Models:
         mine = [np.flatnonzero(side == own) for own in SIDES]
         for own in SIDES:
             self._watch(own, key[mine[own]], time[mine[own]], learn=learn)
-        if not learn:
-            return
-        for own in SIDES:
-            rows = mine[own]
-            self.frequency.add(own, key[rows], time[rows], self.clock_us)
-        self._tick()
+        if learn:
+            self._tick()
+            for own in SIDES:
+                rows = mine[own]
+                self.frequency.add(own, key[rows], time[rows], self.clock_us)
 
     def make_room(self, side: IntArray, key: IntArray) -> None:
         """Monitor fewer keys if coming arrivals would be too many ghosts."""
@@ -82,7 +81,7 @@ class Models:
 
     def opposite_count(self, side: IntArray, key: IntArray) -> FloatArray:
         """Decayed count of each row's key on the other stream."""
-        return self.frequency.opposite_count(side, key, self.clock_us)
+        return self.frequency.opposite(side, key, self.clock_us)[1]
 
     def rate(self, side: Side) -> float:
         """Arrivals of a stream per second, lately."""
@@ -101,8 +100,10 @@ class Models:
         """Best mean rate of results from its age on, for its key's frequency."""
         per_count = np.log(2.0) / (self.frequency.half_life_us * 1e-6)
         table = priorities(self.curve.by_level(per_count))
-        level = level_of(self.opposite_count(side, key))
-        return self._pick(table, side, level, age_us)
+        slow, best = self.frequency.opposite(side, key, self.clock_us)
+        # Levels go by the slow pace, which does not jump; what is new comes on top.
+        news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
+        return news * self._pick(table, side, level_of(slow), age_us)
 
     def mean_worth(self, side: IntArray, importance: FloatArray) -> FloatArray:
         """Mean importance of a result with each row."""
@@ -166,7 +167,7 @@ class Models:
         seen = self.slice.meet(side, key, time)
         self.seen_matches += seen.key.size / self.slice.share
         if learn:
-            level = level_of(self.opposite_count(seen.side, seen.key))
+            level = self._levels(seen.side, seen.key)
             self.curve.add_matches(seen.side, level, seen.age_us)
         self.slice.add(side, key, time)
 
@@ -174,16 +175,21 @@ class Models:
         passed = self.clock_us - int(self.clocks[1])
         if passed * _TICKS < max(1, *self.keep_us):
             return
-        self.clocks[1] = self.clock_us
         self.curve.fade(passed)
         for side in SIDES:
             ghosts = self.slice.ghosts[side]
-            age = self.clock_us - ghosts.time
-            there = age <= self.keep_us[side]
-            key, age = ghosts.key[there], np.maximum(age[there], 0)
-            sides = np.full(key.size, side, np.int64)
-            level = level_of(self.opposite_count(sides, key))
-            self.curve.add_time(sides, level, age, passed)
+            there = np.flatnonzero(
+                ghosts.time + self.keep_us[side] >= self.clocks[1]
+            )  # at the last tick
+            key, time = ghosts.key[there], ghosts.time[there]
+            level = self._levels(np.full(key.size, side, np.int64), key)
+            self.curve.add_time(
+                side, level, self.clocks[1] - time, self.clock_us - time
+            )
+        self.clocks[1] = self.clock_us
+
+    def _levels(self, side: IntArray, key: IntArray) -> IntArray:
+        return level_of(self.frequency.opposite(side, key, self.clock_us)[0])
 
     def _pick(
         self, table: Table, side: IntArray, level: IntArray, age_us: IntArray

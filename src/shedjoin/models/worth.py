@@ -46,7 +46,8 @@ class Worth:
             below = np.concatenate([[0.0], np.cumsum(self.total[1 - own][there])])
             above = count.sum() - np.concatenate([[0.0], np.cumsum(count[there])])
             at = np.searchsorted(centre, importance[rows])
-            mine = np.where(above[at] > 0, importance[rows] * above[at], 0.0)
+            own_say = np.where(above[at] > 0, importance[rows], 0.0)
+            mine = own_say * above[at]
             out[rows] = (below[at] + mine) / count.sum()
         return out
 
