@@ -107,7 +107,7 @@ def run(*, quick: bool) -> Record:
         for kind in ("zipf", *CURVES)
     }
     figures = {f"{kind}_ratio": value for kind, value in worst.items()} | figures
-    sizes = {"rows": rows, "window_s": WINDOW_S, "budgets": PARTS, "seeds": len(seeds)}
+    sizes = {"rows": rows, "window_s": WINDOW_S, "budgets": PARTS, "seed": len(seeds)}
     return Record("learning", sizes, figures)
 
 

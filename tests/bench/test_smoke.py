@@ -18,6 +18,9 @@ FIELDS = {
     + [f"{name}_rows_per_s" for name in RATES]
     + [f"ratio_{name}" for name in RATES],
     "window-growth": ["time_ratio", "bytes_ratio"],
+    "learning": [f"{kind}_ratio" for kind in ("zipf", "INC", "DEC", "BELL")],
+    "shedding": ["static_ratio", "dynamic_ratio", "growth_ratio"],
+    "budget": ["of"],
 }
 
 
@@ -41,3 +44,5 @@ def test_a_benchmark_gives_its_figures(name: str, tmp_path: Path) -> None:
         assert record["results"] > 0
     if name == "window-growth":
         assert record["bytes_ratio"] <= 1.5
+    if name == "learning":
+        assert all(record[field] > 0.85 for field in FIELDS[name])
