@@ -103,6 +103,12 @@ class Policy:
     def retain(self, arrivals: Residents, models: Models) -> FloatArray | None:
         """Probability with which each arrival may be stored; None is 1."""
 
+    def thin(self, arrivals: Residents, models: Models) -> FloatArray | None:
+        """Probability with which each later match of an arrival is emitted; None is 1.
+
+        Every match of a resident tosses a coin of its own.
+        """
+
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row; when the budget is used up the lowest leaves first."""
         del models

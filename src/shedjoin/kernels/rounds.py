@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shedjoin.kernels.hashing import mixed
 from shedjoin.kernels.jit import lean
 from shedjoin.kernels.slots import (
     CLOCK,
@@ -83,6 +84,7 @@ class Arriving(NamedTuple):
     score: FloatArray
     place: IntArray
     does: IntArray
+    chance: FloatArray
 
 
 class Table(NamedTuple):
@@ -93,6 +95,7 @@ class Table(NamedTuple):
     score: FloatArray
     importance: FloatArray
     meta: IntArray
+    chance: FloatArray
 
 
 class Victims(NamedTuple):
@@ -113,6 +116,8 @@ class Rules(NamedTuple):
     decay: float
     foresee: int
     combine: int
+    thins: int
+    seed: int
 
 
 class Found(NamedTuple):
@@ -132,6 +137,14 @@ class Row(NamedTuple):
     side: int
     importance: float
     at: int
+    number: int
+
+
+@lean
+def coin(seed: int, one: np.int64, other: np.int64) -> float:
+    """Toss a coin for two arrival numbers: in [0, 1), always the same."""
+    bits = mixed(mixed(one + seed) ^ other)
+    return float((bits >> 11) & 0x1FFFFFFFFFFFFF) / 9007199254740992.0
 
 
 @lean
@@ -265,6 +278,7 @@ def meet(  # noqa: PLR0913, PLR0917  (arrays one by one)
     reals: FloatArray,
     importance: FloatArray,
     meta: IntArray,
+    chance: FloatArray,
     pairs: IntArray,
     state: IntArray,
     sums: FloatArray,
@@ -284,7 +298,10 @@ def meet(  # noqa: PLR0913, PLR0917  (arrays one by one)
         same = words[base + KEY] == row.key and low <= words[base + TIME] <= high
         if same and words[base + NUMBER] < since:
             hits += 1
-            if how & EMIT:
+            if how & EMIT and (
+                not rules.thins
+                or coin(rules.seed, words[base + NUMBER], row.number) < chance[slot]
+            ):
                 place = state[FOUND]
                 pairs[2 * place] = row.at
                 pairs[2 * place + 1] = words[base + PLACE]
@@ -312,8 +329,8 @@ def probe_then_insert(
     rules: Rules, arriving: Arriving, table: Table, victims: Victims, out: Found
 ) -> int:
     """One arrival at a time: meet the other side, become a resident, shed."""
-    sides, keys, times, importances, sizes, scores, places, does = arriving
-    words, reals, score, importance, meta = table
+    sides, keys, times, importances, sizes, scores, places, does, chances = arriving
+    words, reals, score, importance, meta, chance = table
     cells, worths = victims
     pairs, state, sums, _ = out
     room = pairs.size // 2
@@ -335,7 +352,7 @@ def probe_then_insert(
         if words[FREE] < 0:
             return GROW
         side = sides[at]
-        row = Row(keys[at], times[at], side, importances[at], at)
+        row = Row(keys[at], times[at], side, importances[at], at, words[NEXT_NUMBER])
         hits = 0
         if does[at] & PROBE:
             if not has_room(row, rules, words, room - state[FOUND]):
@@ -350,6 +367,7 @@ def probe_then_insert(
                 reals,
                 importance,
                 meta,
+                chance,
                 pairs,
                 state,
                 sums,
@@ -363,6 +381,7 @@ def probe_then_insert(
             slot = occupy(newcomer, pool, words, reals, meta)
             score[slot] = scores[at]
             importance[slot] = row.importance
+            chance[slot] = chances[at]
             state[STORED + side] += 1
             introduce(slot, scores[at], rules, HEAD * pool, words, cells, worths)
         else:
@@ -392,8 +411,8 @@ def shed_then_join(
     An arrival that did not stay does not probe. With ``foresee`` the instant's matches
     count before victims are chosen, otherwise after.
     """
-    sides, keys, times, importances, sizes, scores, places, does = arriving
-    words, reals, score, importance, meta = table
+    sides, keys, times, importances, sizes, scores, places, does, chances = arriving
+    words, reals, score, importance, meta, chance = table
     cells, worths = victims
     pairs, state, sums, group = out
     while True:
@@ -413,7 +432,8 @@ def shed_then_join(
                     continue
                 side = sides[at]
                 pool = 0 if rules.pooled else side
-                row = Row(keys[at], times[at], side, importances[at], at)
+                number = words[NEXT_NUMBER]
+                row = Row(keys[at], times[at], side, importances[at], at, number)
                 hits = 0
                 if rules.foresee:
                     hits = meet(
@@ -425,6 +445,7 @@ def shed_then_join(
                         reals,
                         importance,
                         meta,
+                        chance,
                         pairs,
                         state,
                         sums,
@@ -435,6 +456,7 @@ def shed_then_join(
                 slot = occupy(newcomer, pool, words, reals, meta)
                 score[slot] = scores[at]
                 importance[slot] = row.importance
+                chance[slot] = chances[at]
                 state[STORED + side] += 1
                 introduce(slot, scores[at], rules, HEAD * pool, words, cells, worths)
                 group[at - first] = slot
@@ -450,7 +472,7 @@ def shed_then_join(
             at = state[GROUP_AT]
             slot, number = group[at - first], state[SINCE] + at - first
             if slot >= 0 and is_there(slot, number, words) and does[at] & PROBE:
-                row = Row(keys[at], times[at], sides[at], importances[at], at)
+                row = Row(keys[at], times[at], sides[at], importances[at], at, number)
                 if not has_room(row, rules, words, pairs.size // 2 - state[FOUND]):
                     return ROOM
                 how = EMIT if rules.foresee else EMIT | COUNT_IT
@@ -463,6 +485,7 @@ def shed_then_join(
                     reals,
                     importance,
                     meta,
+                    chance,
                     pairs,
                     state,
                     sums,

@@ -9,7 +9,7 @@ import numpy as np
 from shedjoin.core.budgeted.fill import NEVER_DUE, Filler, no_victims
 from shedjoin.core.budgeted.ordered import Ordered
 from shedjoin.core.budgeted.store import BudgetedStore
-from shedjoin.core.policy import Residents
+from shedjoin.core.policy import Policy, Residents
 from shedjoin.core.recompute import Adaptive, Amortised
 from shedjoin.core.shedding import Shedding
 from shedjoin.core.window import parse_duration
@@ -76,6 +76,8 @@ class Rounds:
             decay=policy.match_decay,
             foresee=int(policy.foresees),
             combine=shedding.combine_code,
+            thins=int(type(policy).thin is not Policy.thin),
+            seed=shedding.seed,
         )
         self._filler = Filler(
             store.table, store.spec.keeps_us, tie, policy.maturity_us, self._block_rows
@@ -182,6 +184,7 @@ class Rounds:
             score=self._scores(newcomers, first=True),
             place=-1 - np.arange(start, end),
             does=self._does(newcomers),
+            chance=self._chance(newcomers),
         )
 
     def _does(self, newcomers: Residents) -> IntArray:
@@ -200,6 +203,10 @@ class Rounds:
             does[~admit] = 0
         self.unretained += int(((does & (ADMIT | RETAIN)) == ADMIT).sum())
         return does
+
+    def _chance(self, newcomers: Residents) -> FloatArray:
+        chance = self._policy.thin(newcomers, self._store.models)
+        return np.ones(newcomers.key.size) if chance is None else chance
 
     def _coin(self, number: IntArray) -> FloatArray:
         """A number between 0 and 1 for each arrival: the same whenever it is drawn."""

@@ -30,8 +30,8 @@ from shedjoin.kernels.slots import (
 )
 from shedjoin.types import FloatArray, IntArray
 
-SLOT_BYTES = 8 * (2 + WORDS + 3)
-_COLUMNS = ("score", "importance", "meta")
+SLOT_BYTES = 8 * (2 + WORDS + 4)
+_COLUMNS = ("score", "importance", "meta", "chance")
 _LOGGED = {"key": KEY, "time": TIME, "place": PLACE, "last": LAST, "number": NUMBER}
 
 
@@ -158,6 +158,7 @@ class SlotTable:
             "matches": self.matches[slots],
             "importance": self.table.importance[slots],
             "score": self.table.score[slots],
+            "chance": self.table.chance[slots],
         }
 
     def put(self, hot: dict[str, IntArray | FloatArray]) -> None:
@@ -169,6 +170,7 @@ class SlotTable:
         self.matches[slots] = hot["matches"]
         self.table.importance[slots] = hot["importance"]
         self.table.score[slots] = hot["score"]
+        self.table.chance[slots] = hot["chance"]
 
     def finish(self, *, pooled: bool) -> None:
         """Link all residents, oldest first, and count what they use."""
@@ -192,7 +194,11 @@ class SlotTable:
 
 
 def _bundle(
-    words: IntArray, score: IntArray, importance: IntArray, meta: IntArray
+    words: IntArray,
+    score: IntArray,
+    importance: IntArray,
+    meta: IntArray,
+    chance: IntArray,
 ) -> Table:
     return Table(
         words=words,
@@ -200,4 +206,5 @@ def _bundle(
         score=score.view(np.float64),
         importance=importance.view(np.float64),
         meta=meta,
+        chance=chance.view(np.float64),
     )
