@@ -1,4 +1,4 @@
-"""The README's two quickstarts run as written, after ``pip install .[all]``."""
+"""The README's examples run as written, after ``pip install .[all]``."""
 
 from __future__ import annotations
 
@@ -31,14 +31,19 @@ def run(python: str, code: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_there_are_two_quickstarts() -> None:
-    assert len(BLOCKS) == 2
-    assert "pyspark" not in BLOCKS[0]
-    assert "pyspark" in BLOCKS[1]
+def test_which_examples_there_are() -> None:
+    assert ["pyspark" in block for block in BLOCKS] == [False, False, True]
+
+
+def test_a_budget(tmp_path: Path) -> None:
+    printed = run(sys.executable, BLOCKS[0], tmp_path)
+    share = re.search(r"(\d+)% of the results", printed)
+    assert share
+    assert 40 < int(share[1]) < 100
 
 
 def test_the_quickstart_without_spark(tmp_path: Path) -> None:
-    printed = run(sys.executable, BLOCKS[0], tmp_path)
+    printed = run(sys.executable, BLOCKS[1], tmp_path)
     assert re.search(r"matched +\d{4}", printed)
     assert "clicked_at" in printed
 
@@ -51,8 +56,8 @@ def test_both_quickstarts_in_a_fresh_environment(tmp_path: Path) -> None:
     pins = ROOT / "constraints.txt"
     install = [python, "-m", "pip", "install", "-q", "-c", str(pins), f"{ROOT}[all]"]
     subprocess.run(install, check=True, cwd=tmp_path, capture_output=True)
-    assert "matched" in run(python, BLOCKS[0], tmp_path)
-    printed = run(python, BLOCKS[1], tmp_path)
+    assert "matched" in run(python, BLOCKS[1], tmp_path)
+    printed = run(python, BLOCKS[2], tmp_path)
     assert "clicked_at" in printed
     assert "matched" in printed
     info = subprocess.run(
