@@ -53,6 +53,27 @@ class Report:
     restored: int = 0
     watermark_ms: int = 0
 
+    @property
+    def recall(self) -> float:
+        """Estimate of the share of the exact join's results that were emitted.
+
+        >>> Report(slice_exact=200.0, slice_matched=150.0).recall
+        0.75
+        """
+        return self.slice_matched / self.slice_exact if self.slice_exact else 1.0
+
+    @property
+    def fairness(self) -> float:
+        """Jain's index of the lifetimes of all rows that have left.
+
+        >>> Report(expired_left=3, shed_left=1, lifetimes=15, lifetimes_squared=75).fairness
+        0.75
+        """
+        gone = self.shed_left + self.shed_right + self.expired_left + self.expired_right
+        if not self.lifetimes_squared:
+            return 1.0
+        return self.lifetimes**2 / (gone * self.lifetimes_squared)
+
     @staticmethod
     def combine(name: str) -> Literal["sum", "max"]:
         """How a field is put together over shards."""

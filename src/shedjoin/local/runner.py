@@ -67,7 +67,7 @@ class Run:
 
     def __str__(self) -> str:
         report = self.report
-        lines: list[tuple[str, int, int | str]] = [
+        lines: list[tuple[str, float, int | str]] = [
             ("micro-batches", len(self.batches), ""),
             ("seen", report.seen_left, report.seen_right),
             ("late", report.late_left, report.late_right),
@@ -77,6 +77,8 @@ class Run:
             ("matched", report.matched, ""),
             ("state bytes", report.state_bytes, ""),
         ]
+        if report.shed_left or report.shed_right:
+            lines.append(("recall, est.", round(report.recall, 3), ""))
         return "\n".join(f"{name:<14}{a:>12}{b:>12}" for name, a, b in lines)
 
 
