@@ -66,7 +66,8 @@ class Report:
     def fairness(self) -> float:
         """Jain's index of the lifetimes of all rows that have left.
 
-        >>> Report(expired_left=3, shed_left=1, lifetimes=15, lifetimes_squared=75).fairness
+        >>> five_five_five_zero = {"lifetimes": 15.0, "lifetimes_squared": 75.0}
+        >>> Report(expired_left=3, shed_left=1, **five_five_five_zero).fairness
         0.75
         """
         gone = self.shed_left + self.shed_right + self.expired_left + self.expired_right
