@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import numba
 
@@ -57,9 +57,10 @@ def lean(function: Callable[P, R]) -> Callable[P, R]:
     In small functions that pass arrays on, the counting costs more than the work. The
     option is numba's own but not promised: without it the kernel is slower, not wrong.
     """
-    options = {"cache": CACHED, "nogil": True}
+    options: dict[str, Any] = {"cache": CACHED, "nogil": True}
+    njit: Any = numba.njit
     try:
-        compiled = numba.njit(**options, _nrt=False)(function)
+        compiled = njit(**options, _nrt=False)(function)
     except (KeyError, TypeError):
-        compiled = numba.njit(**options)(function)
+        compiled = njit(**options)(function)
     return cast("Callable[P, R]", compiled)

@@ -141,7 +141,7 @@ class Row(NamedTuple):
 
 
 @lean
-def coin(seed: int, one: np.int64, other: np.int64) -> float:
+def coin(seed: int, one: np.int64, other: int) -> float:
     """Toss a coin for two arrival numbers: in [0, 1), always the same."""
     bits = mixed(mixed(one + seed) ^ other)
     return float((bits >> 11) & 0x1FFFFFFFFFFFFF) / 9007199254740992.0

@@ -1,0 +1,17 @@
+"""Tests for policies, also those of users: ``check_policy(MyPolicy())``."""
+
+from shedjoin.testing.contract import CHECKS, check_policy
+from shedjoin.testing.invariant import Invariant, Trials
+from shedjoin.testing.scenario import Scenario
+from shedjoin.testing.streams import busy, in_order, steady
+
+__all__ = [
+    "CHECKS",
+    "Invariant",
+    "Scenario",
+    "Trials",
+    "busy",
+    "check_policy",
+    "in_order",
+    "steady",
+]

@@ -1,0 +1,74 @@
+"""The invariants together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shedjoin.core.policy import Policy
+from shedjoin.testing.docstrings import undocumented
+from shedjoin.testing.invariant import Invariant, Parameters, Trials
+from shedjoin.testing.repeats import batchwise, forgetful, unrepeatable
+from shedjoin.testing.results import (
+    inexact,
+    invented,
+    miscounted,
+    over_budget,
+    worse_with_more,
+)
+from shedjoin.testing.values import meddling, undefended, unwritable
+
+CHECKS = {
+    "budget": Invariant(1, "never more than the budget", over_budget),
+    "subset": Invariant(2, "results are some of the exact join's", invented),
+    "unlimited": Invariant(3, "all results if there is room for all rows", inexact),
+    "repeatable": Invariant(4, "same input, same output", unrepeatable),
+    "restart": Invariant(5, "storing and loading changes nothing", forgetful),
+    "batches": Invariant(6, "one batch of n is n batches of one", batchwise),
+    "inputs": Invariant(7, "inputs stay as they are", meddling),
+    "counts": Invariant(8, "reported counts add up", miscounted),
+    "text": Invariant(9, "repr and a pickle under 1 kB give it back", unwritable),
+    "domain": Invariant(10, "values outside the domain are refused", undefended),
+    "docstring": Invariant(11, "headings, references, example", undocumented),
+    "recall": Invariant(
+        12, "a larger budget, not a lower recall", worse_with_more, slow=True
+    ),
+}
+"""Invariants by name; call one with a policy and :class:`Trials`."""
+
+
+def check_policy(
+    policy: Policy,
+    *,
+    streams: int = 20,
+    seed: int = 0,
+    good: Sequence[Parameters] = (),
+    bad: Sequence[Parameters] = (),
+) -> None:
+    """Check that a policy does what a join expects of it.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy, also one of your own.
+    streams : int, default 20
+        Random streams for each invariant; at least 30 for the last.
+    seed : int, default 0
+        Seed of the first stream; the next has the next seed.
+    good, bad : sequence of mappings
+        Keyword arguments on the edges of its domain, and outside of it. A policy may
+        also name them in class variables ``good_parameters`` and ``bad_parameters``.
+
+    Raises
+    ------
+    AssertionError
+        Which invariant broke, and on which stream.
+
+    Examples
+    --------
+    >>> from shedjoin.policies import Rand
+    >>> from shedjoin.testing import check_policy
+    >>> check_policy(Rand(seed=3), streams=2, bad=[{"seed": -1}, {"seed": 0.5}])
+    """
+    trials = Trials(streams, seed, good, bad)
+    for invariant in CHECKS.values():
+        invariant(policy, trials)

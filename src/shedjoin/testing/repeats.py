@@ -1,0 +1,60 @@
+"""Invariants of repetition: same rows in, same rows out."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from dataclasses import replace
+
+from shedjoin.core.policy import Policy
+from shedjoin.core.recompute import DEFAULT, Successive
+from shedjoin.testing.invariant import Trials
+from shedjoin.testing.scenario import difference, rows
+from shedjoin.testing.streams import busy, in_order
+
+_BLOBS = 3
+
+
+def unrepeatable(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for another outcome of an equal policy, or of another order of blobs."""
+    for seed in trials.seeds:
+        scenario = busy(seed)
+        first, again = scenario.run(policy), scenario.run(copy.deepcopy(policy))
+        problem = difference(first, again)
+        if problem or first.state_bytes != again.state_bytes:
+            yield f"{problem or 'other state'} when repeated {scenario}"
+        first, again = (
+            scenario.run(policy, blobs=_BLOBS, shuffle_seed=order) for order in (7, 8)
+        )
+        problem = difference(first, again)
+        if problem or first.state_bytes != again.state_bytes:
+            yield f"{problem or 'other state'} with blobs in other order {scenario}"
+
+
+def forgetful(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for a restart from the stored state that changes anything.
+
+    Where in the state a row lies may change, and with it the bytes written.
+    """
+    for seed in trials.seeds:
+        scenario = busy(seed)
+        first, again = scenario.run(policy), scenario.run(policy, restart_every=1)
+        problem = difference(first, again, but=("written_bytes", "restored"))
+        if problem:
+            yield f"{problem} with restarts {scenario}"
+
+
+def batchwise(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for results that depend on how a stream is cut into micro-batches."""
+    for seed in trials.seeds:
+        for recompute in (DEFAULT, Successive()):
+            whole, single = (
+                replace(in_order(seed, size), recompute=recompute) for size in (None, 1)
+            )
+            one, many = (rows(scenario.run(policy)) for scenario in (whole, single))
+            if one != many:
+                yield (
+                    f"{one.total()} results in one batch, {many.total()} in batches of "
+                    f"one row; {(one - many).total()} and {(many - one).total()} are "
+                    f"in one of them only {single}"
+                )

@@ -1,0 +1,128 @@
+"""Invariants of what comes out: budget, results, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pyarrow as pa
+
+from shedjoin.core.budget import Budget
+from shedjoin.core.policy import Policy
+from shedjoin.core.report import Report
+from shedjoin.local.runner import Run
+from shedjoin.testing.invariant import Trials
+from shedjoin.testing.scenario import KEY, Scenario, Tables, rows
+from shedjoin.testing.streams import busy, steady
+
+_AMPLE = (Budget(rows=10**9), Budget(memory="1 TB"), Budget(rows=10**9, split=0.5))
+_SHARES = (0.02, 0.1, 0.4)
+_FEWEST_SEEDS = 30
+_SIDES = ("left", "right")
+REASONS = ("unadmitted", "unretained", "refused", "evicted", "outlived")
+
+
+def over_budget(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for a micro-batch after which more is held than the budget allows.
+
+    Each stream runs as it is, and with one key alone, so that one shard has all rows
+    and has to manage with its own share.
+    """
+    for seed in trials.seeds:
+        scenario = busy(seed)
+        whole = scenario.budget.share(0, 1)
+        yield from _held(scenario.run(policy), scenario, whole)
+        if scenario.shards > 1:
+            alone = replace(scenario, batches=_one_key(scenario.batches))
+            share = scenario.budget.share(0, scenario.shards)
+            yield from _held(alone.run(policy), alone, share)
+
+
+def _held(run: Run, scenario: Scenario, most: int) -> Iterator[str]:
+    for number, batch in enumerate(run.batches):
+        report = batch.report
+        held, what = report.state_bytes, "bytes"
+        if not scenario.budget.in_bytes:
+            held, what = report.resident_left + report.resident_right, "residents"
+        if held > most:
+            yield f"{held} {what} after batch {number}, {most} allowed {scenario}"
+
+
+def _one_key(batches: tuple[Tables, ...]) -> tuple[Tables, ...]:
+    column = next(table[KEY] for pair in batches for table in pair if table.num_rows)
+
+    def alone(table: pa.Table) -> pa.Table:
+        keys = pa.array([column[0].as_py()] * table.num_rows, column.type)
+        return table.set_column(0, KEY, keys)
+
+    return tuple((alone(left), alone(right)) for left, right in batches)
+
+
+def invented(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for results that the exact join does not give."""
+    for seed in trials.seeds:
+        scenario = busy(seed)
+        extra = rows(scenario.run(policy)) - rows(scenario.exact())
+        if extra:
+            yield f"{extra.total()} results too many {scenario}"
+
+
+def inexact(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for results that are missing though there is room for all rows."""
+    for seed in trials.seeds:
+        scenario = busy(seed).under(_AMPLE[seed % len(_AMPLE)])
+        run, exact = scenario.run(policy), scenario.exact()
+        if rows(run) != rows(exact):
+            found, there = run.report.matched, exact.report.matched
+            yield f"{found} results of {there} {scenario}"
+        if run.report.shed_left + run.report.shed_right:
+            yield f"rows were shed {scenario}"
+
+
+def miscounted(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for rows that were seen and are accounted for nowhere, or twice."""
+    for seed in trials.seeds:
+        scenario = busy(seed)
+        total = Report()
+        for number, batch in enumerate(scenario.run(policy).batches):
+            total = replace(total, resident_left=0, resident_right=0) + batch.report
+            for problem in _sums(total):
+                yield f"{problem} up to batch {number} {scenario}"
+            if batch.report.matched != batch.results.num_rows:
+                yield f"matched is not the results of batch {number} {scenario}"
+
+
+def _sums(total: Report) -> Iterator[str]:
+    for side in _SIDES:
+        seen, late, shed, expired, resident = (
+            getattr(total, f"{name}_{side}")
+            for name in ("seen", "late", "shed", "expired", "resident")
+        )
+        if seen != late + shed + expired + resident:
+            yield (
+                f"seen_{side}={seen} is not late={late} + shed={shed} + "
+                f"expired={expired} + resident={resident}"
+            )
+    reasons = sum(getattr(total, name) for name in REASONS)
+    if reasons != total.shed_left + total.shed_right:
+        yield (f"{reasons} reasons of {total.shed_left} + {total.shed_right} rows shed")
+
+
+def worse_with_more(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for a larger budget with which mean recall is lower."""
+    seeds = range(trials.seed, trials.seed + max(trials.streams, _FEWEST_SEEDS))
+    before = 0.0
+    for share in _SHARES:
+        found = there = 0
+        for seed in seeds:
+            scenario = steady(seed)
+            budget = Budget(rows=int(share * scenario.exact().report.seen_left))
+            found += scenario.under(budget).run(policy).report.matched
+            there += scenario.exact().report.matched
+        recall = found / there
+        if recall < before:
+            yield (
+                f"recall {recall:.4f} with {share:.0%} of the rows, {before:.4f} with "
+                f"less (seeds {seeds.start} to {seeds.stop - 1})"
+            )
+        before = recall

@@ -1,0 +1,139 @@
+"""A stream with all settings of its join, and what comes out of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from dataclasses import dataclass, fields, replace
+from functools import lru_cache
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from shedjoin.core.budget import Budget
+from shedjoin.core.policy import Discipline, Policy
+from shedjoin.core.recompute import DEFAULT, Recompute
+from shedjoin.core.report import Report
+from shedjoin.core.shedding import Combine
+from shedjoin.core.window import Within
+from shedjoin.local.runner import Run, join
+from shedjoin.policies.goals import MostImportant
+
+Tables: TypeAlias = tuple[pa.Table, pa.Table]
+KEY = "k"
+TIMES = ("left_time", "right_time")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scenario:
+    """Micro-batches, and how they are joined.
+
+    Parameters
+    ----------
+    seed : int
+        The stream was drawn from it.
+    batches : tuple of (left, right) tables
+        The micro-batches.
+    budget : Budget
+        What the join may hold.
+    within, lateness, shards, discipline, recompute
+        As in :func:`shedjoin.local.join`.
+    importance : (column or None, column or None)
+        Importance of both sides.
+    combine : str
+        As in :class:`shedjoin.MostImportant`.
+    """
+
+    seed: int
+    batches: tuple[Tables, ...]
+    budget: Budget
+    within: Within
+    lateness: tuple[str, str] = ("0 seconds", "0 seconds")
+    shards: int = 1
+    discipline: Discipline = "probe_then_insert"
+    recompute: Recompute = DEFAULT
+    importance: tuple[str | None, str | None] = (None, None)
+    combine: Combine = "min"
+
+    def run(
+        self,
+        policy: Policy,
+        *,
+        restart_every: int = 0,
+        blobs: int = 1,
+        shuffle_seed: int = 0,
+    ) -> Run:
+        """Join under the budget."""
+        weighed = self.importance != (None, None)
+        try:
+            return join(
+                self.batches,
+                on=KEY,
+                within=self.within,
+                time=TIMES,
+                lateness=self.lateness,
+                shards=self.shards,
+                restart_every=restart_every,
+                blobs=blobs,
+                shuffle_seed=shuffle_seed,
+                budget=self.budget,
+                keep=MostImportant(self.importance, self.combine, policy)
+                if weighed
+                else policy,
+                discipline=self.discipline,
+                recompute=self.recompute,
+                seed=self.seed,
+            )
+        except Exception as error:
+            error.add_note(f"{policy!r} {self}")
+            raise
+
+    def exact(self) -> Run:
+        """Join without a budget."""
+        return _exact(self)
+
+    def under(self, budget: Budget) -> Scenario:
+        """Give the same stream another budget."""
+        return replace(self, budget=budget)
+
+    def __str__(self) -> str:
+        told = (
+            f"{field.name}={getattr(self, field.name)!r}"
+            for field in fields(self)
+            if field.name != "batches"
+        )
+        return f"[{', '.join(told)}, {len(self.batches)} batches]"
+
+
+@lru_cache(maxsize=256)
+def _exact(scenario: Scenario) -> Run:
+    return join(
+        scenario.batches,
+        on=KEY,
+        within=scenario.within,
+        time=TIMES,
+        lateness=scenario.lateness,
+        shards=scenario.shards,
+    )
+
+
+def rows(run: Run) -> Counter[tuple[object, ...]]:
+    """Count the joined rows, whole."""
+    results = run.results
+    return Counter(zip(*(one.to_pylist() for one in results.columns), strict=True))
+
+
+def difference(one: Run, other: Run, *, but: Collection[str] = ()) -> str | None:
+    """Tell the first difference of two runs, or None: rows in order, and counts.
+
+    ``but`` names counts that may differ.
+    """
+    for number, (a, b) in enumerate(zip(one.batches, other.batches, strict=True)):
+        if not a.results.equals(b.results):
+            lost, won = a.results.num_rows, b.results.num_rows
+            return f"batch {number} gave {lost} rows, then {won} others"
+        for field in fields(Report):
+            before, after = getattr(a.report, field.name), getattr(b.report, field.name)
+            if before != after and field.name not in but:
+                return f"{field.name} of batch {number} was {before}, then {after}"
+    return None

@@ -1,0 +1,140 @@
+"""Invariants of the policy as an object: inputs, text, parameters."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import Field
+
+import numpy as np
+
+from shedjoin import policies
+from shedjoin.core.policy import Policy, Residents
+from shedjoin.errors import ParameterError
+from shedjoin.models.learned import Models
+from shedjoin.testing.invariant import Parameters, Trials
+
+PICKLED_BYTES = 1000
+VERBS = ("admit", "probe", "retain", "thin", "score", "first_score")
+_KEEP_US = (20_000_000, 30_000_000)
+
+
+def meddling(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for a verb that writes into its arguments; they are read-only."""
+    for seed in trials.seeds:
+        models = _learned(seed)
+        for verb in VERBS:
+            rows = _residents(seed)
+            before, learned = _contents(rows), models.encode()
+            where = f"in {verb} (seed={seed})"
+            try:
+                getattr(policy, verb)(rows, models)
+            except ValueError as error:
+                yield f"{error} {where}"
+            if _contents(rows) != before:
+                yield f"rows were changed {where}"
+            if not models.encode().equals(learned):
+                yield f"models were changed {where}"
+
+
+def unwritable(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for a policy that is not equal to its own ``repr`` or pickle."""
+    del trials
+    kind = type(policy)
+    names = {name: getattr(policies, name) for name in policies.__all__}
+    try:
+        again = eval(repr(policy), {kind.__name__: kind, **names})  # noqa: S307
+    except (NameError, SyntaxError, TypeError, ValueError) as error:
+        yield f"its repr cannot be evaluated: {error}"
+    else:
+        if again != policy:
+            yield f"its repr gives {again!r}, which is not equal"
+    try:
+        stored = pickle.dumps(policy)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        yield f"it cannot be pickled: {error}"
+        return
+    if len(stored) >= PICKLED_BYTES:
+        yield f"its pickle has {len(stored)} bytes"
+    if pickle.loads(stored) != policy:  # noqa: S301  (our own bytes)
+        yield "its pickle gives another policy"
+
+
+def undefended(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for values outside the domain that pass, or on its edges that do not.
+
+    Values come from ``trials``, and from class variables ``good_parameters`` and
+    ``bad_parameters`` of the policy, lists of keyword arguments. Not-a-number is out
+    of the domain of every number.
+    """
+    kind = type(policy)
+    good = [*trials.good, *getattr(kind, "good_parameters", ())]
+    bad = [*trials.bad, *getattr(kind, "bad_parameters", ()), *_not_numbers(policy)]
+    for parameters in good:
+        try:
+            kind(**parameters)
+        except ParameterError as error:
+            yield f"{_call(kind, parameters)} is in the domain but raises {error!r}"
+    for parameters in bad:
+        yield from _refuses(kind, parameters)
+
+
+def _refuses(kind: Callable[..., Policy], parameters: Parameters) -> Iterator[str]:
+    call = _call(kind, parameters)
+    try:
+        kind(**parameters)
+    except ParameterError as error:
+        if "Fix:" not in str(error):
+            yield f"{call} raises {error!r}, without Fix:"
+    except Exception as error:  # noqa: BLE001  (whichever it is, it is the wrong one)
+        yield f"{call} raises {error!r} in place of ParameterError"
+    else:
+        yield f"{call} is outside the domain but raises nothing"
+
+
+def _not_numbers(policy: Policy) -> Iterator[Parameters]:
+    declared: Mapping[str, Field[object]] = getattr(policy, "__dataclass_fields__", {})
+    for name, field in declared.items():
+        if field.init and type(getattr(policy, name)) in (int, float):
+            yield {name: float("nan")}
+
+
+def _call(kind: Callable[..., Policy], parameters: Parameters) -> str:
+    told = ", ".join(f"{name}={value!r}" for name, value in parameters.items())
+    return f"{kind.__name__}({told})"
+
+
+def _residents(seed: int) -> Residents:
+    rng = np.random.default_rng([seed, 4])
+    count = int(rng.integers(0, 40))
+    time = np.sort(rng.integers(10_000_000, 40_000_000, count))
+    columns: Mapping[str, np.ndarray] = {
+        "side": rng.integers(0, 2, count),
+        "key": rng.integers(0, 5, count),
+        "time": time,
+        "number": np.arange(count),
+        "importance": rng.choice([0.0, 1.0, 2.5, np.inf], count),
+        "matches": rng.integers(0, 4, count).astype(np.float64),
+        "last_match": time + rng.integers(0, 1_000_000, count),
+    }
+    for column in columns.values():
+        column.flags.writeable = False
+    return Residents(**columns, now_us=40_000_000, keep_us=_KEEP_US)
+
+
+def _learned(seed: int) -> Models:
+    rng = np.random.default_rng([seed, 5])
+    models = Models(_KEEP_US, capacity_rows=100)
+    time = np.sort(rng.integers(1_000_000, 40_000_000, 400))
+    for part in np.split(np.arange(400), 8):
+        models.observe(
+            rng.integers(0, 2, part.size),
+            rng.integers(0, 5, part.size),
+            time[part],
+            rng.integers(0, 4, part.size).astype(np.float64),
+        )
+    return models
+
+
+def _contents(rows: Residents) -> list[bytes]:
+    return [column.tobytes() for column in rows if isinstance(column, np.ndarray)]

@@ -1,0 +1,229 @@
+"""Budgets: what may be written, and what a join then holds."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+from shedjoin import Budget, Within
+from shedjoin.core.budget import parse_bytes
+from shedjoin.core.policy import Policy
+from shedjoin.errors import ParameterError
+from shedjoin.local.runner import Run, join
+from shedjoin.policies import Fifo, Prob, UntilExpiry
+
+START = 1_700_000_000
+ROW_BYTES = 200
+"""More than a row of ten letters takes, with its slot."""
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [
+        (0, 0),
+        (1, 1),
+        ("0 B", 0),
+        ("1B", 1),
+        ("512 MB", 512_000_000),
+        ("512mb", 512_000_000),
+        ("2 GiB", 2 << 30),
+        (" 1.5 KiB ", 1536),
+        ("0.5 kB", 500),
+        ("3 TB", 3 * 10**12),
+        ("1 TiB", 1 << 40),
+    ],
+)
+def test_sizes(size: str | int, expected: int) -> None:
+    assert parse_bytes(size) == expected
+    assert Budget(memory=size).share(0, 1) == expected
+
+
+@pytest.mark.parametrize(
+    "size", ["", "512", "MB", "-1 MB", "1 XB", "1e3 MB", "1 MB 2 KB", -1, 1.5, b"1 MB"]
+)
+def test_bad_sizes(size: str) -> None:
+    with pytest.raises(ParameterError, match=r"is not a size\.\nFix: "):
+        Budget(memory=size)
+
+
+@pytest.mark.parametrize("rows", [-1, 1.0, "10", True])
+def test_bad_rows(rows: int) -> None:
+    with pytest.raises(ParameterError, match=r"is not a number of rows\.\nFix: "):
+        Budget(rows=rows)
+
+
+@pytest.mark.parametrize("split", [-0.01, 1.01, float("nan"), float("inf")])
+def test_bad_splits(split: float) -> None:
+    with pytest.raises(ParameterError, match=r"is not a part of the whole\.\nFix: "):
+        Budget(rows=1, split=split)
+
+
+def test_one_of_rows_and_memory() -> None:
+    with pytest.raises(ParameterError, match=r"must say one of rows and memory"):
+        Budget()
+    with pytest.raises(ParameterError, match=r"must say one of rows and memory"):
+        Budget(rows=1, memory=1)
+    assert not Budget(rows=1).in_bytes
+    assert Budget(memory=1).in_bytes
+
+
+@pytest.mark.parametrize("budget", [Budget(rows=17), Budget(memory=17)])
+@pytest.mark.parametrize("shards", [1, 2, 5, 17, 40])
+def test_shares_are_equal_and_add_up(budget: Budget, shards: int) -> None:
+    shares = [budget.share(shard, shards) for shard in range(shards)]
+    assert sum(shares) == 17
+    assert max(shares) - min(shares) <= 1
+
+
+def test_a_policy_without_a_budget() -> None:
+    with pytest.raises(ParameterError, match="without a budget"):
+        join([], on="k", within=Within(), time=("t", "t"), keep=Fifo())
+
+
+# ------------------------------------------------------------------ held by a join
+
+
+def side(name: str, first: int, sizes: list[int]) -> pa.Table:
+    """Rows of one key, one per second, with so many letters each."""
+    time = [(START + first + row) * 1_000_000 for row in range(len(sizes))]
+    return pa.table(
+        {
+            "k": pa.array([7] * len(sizes), pa.int64()),
+            f"{name}_time": pa.array(time, pa.timestamp("us", "UTC")),
+            f"{name}_text": pa.array(["x" * size for size in sizes], pa.string()),
+        }
+    )
+
+
+def run(
+    budget: Budget | None,
+    batches: list[list[int]],
+    keep: Policy | None = None,
+    *,
+    shards: int = 1,
+    restart_every: int = 0,
+) -> Run:
+    """Both sides bring rows with the given numbers of letters."""
+    first = 0
+    tables = []
+    for sizes in batches:
+        tables.append((side("left", first, sizes), side("right", first, sizes)))
+        first += len(sizes)
+    return join(
+        tables,
+        on="k",
+        within=Within(before="1 hour", after="1 hour"),
+        time=("left_time", "right_time"),
+        budget=budget,
+        keep=keep,
+        shards=shards,
+        restart_every=restart_every,
+    )
+
+
+def residents(found: Run) -> list[int]:
+    reports = [batch.report for batch in found.batches]
+    return [report.resident_left + report.resident_right for report in reports]
+
+
+def held_bytes(found: Run) -> list[int]:
+    return [batch.report.state_bytes for batch in found.batches]
+
+
+def adds_up(found: Run) -> bool:
+    report = found.report
+    shed = report.shed_left + report.shed_right
+    why = report.unadmitted + report.unretained
+    why += report.refused + report.evicted + report.outlived
+    left = report.late_left + report.shed_left + report.expired_left
+    right = report.late_right + report.shed_right + report.expired_right
+    return (
+        report.seen_left == left + report.resident_left
+        and report.seen_right == right + report.resident_right
+        and shed == why
+    )
+
+
+TEN = [[10] * 5, [], [10], [10] * 4]
+
+
+@pytest.mark.parametrize("policy", [Fifo(), UntilExpiry(), Prob()], ids=str)
+@pytest.mark.parametrize("split", [None, 0.0, 0.5, 1.0])
+@pytest.mark.parametrize("rows", [0, 1, 2, 7, 19, 20, 1000])
+def test_rows(policy: Policy, split: float | None, rows: int) -> None:
+    found = run(Budget(rows=rows, split=split), TEN, policy)
+    assert max(residents(found)) <= rows
+    assert adds_up(found)
+    if split is None:
+        assert residents(found)[-1] == min(rows, 20)
+    else:
+        left = round(split * rows)
+        assert found.report.resident_left == min(10, left)
+        assert found.report.resident_right == min(10, rows - left)
+
+
+def test_no_rows_give_no_results() -> None:
+    found = run(Budget(rows=0), TEN, Fifo())
+    assert found.report.matched == 0
+    assert found.report.shed_left + found.report.shed_right == 20
+    assert found.report.refused == 20
+
+
+def test_one_row_meets_the_next() -> None:
+    found = run(Budget(rows=1), [[10]], Fifo())
+    assert found.report.matched == 1
+    assert residents(found) == [1]
+
+
+def test_more_shards_than_rows() -> None:
+    found = run(Budget(rows=2), TEN, Fifo(), shards=5)
+    assert max(residents(found)) <= 1  # one key, one shard, one row or none
+
+
+@pytest.mark.parametrize("policy", [Fifo(), UntilExpiry(), Prob()], ids=str)
+@pytest.mark.parametrize("split", [None, 0.5])
+@pytest.mark.parametrize("memory", [0, 1, 100, 200, 300, 1000, 2500])
+def test_bytes(policy: Policy, split: float | None, memory: int) -> None:
+    found = run(Budget(memory=memory, split=split), TEN, policy)
+    assert max(held_bytes(found)) <= memory
+    assert adds_up(found)
+    if memory < 100:
+        assert residents(found) == [0, 0, 0, 0]
+    if split is None and memory >= 1000:
+        assert residents(found)[-1] >= memory * 0.8 // ROW_BYTES
+
+
+def test_ample_bytes_shed_nothing() -> None:
+    found = run(Budget(memory="1 MB"), TEN, Fifo())
+    assert residents(found) == [10, 10, 12, 20]
+    assert found.report.matched == run(None, TEN).report.matched
+
+
+@pytest.mark.parametrize("policy", [Fifo(), UntilExpiry(), Prob()], ids=str)
+@pytest.mark.parametrize("split", [None, 0.5])
+@pytest.mark.parametrize("place", [0, 2, 4])
+def test_a_row_larger_than_the_budget(
+    policy: Policy, split: float | None, place: int
+) -> None:
+    sizes = [10] * 5
+    sizes[place] = 10_000
+    found = run(Budget(memory=3000, split=split), [[10] * 3, sizes, [10] * 3], policy)
+    assert max(held_bytes(found)) <= 3000
+    assert adds_up(found)
+    assert residents(found)[0] == 6
+    assert found.report.matched == found.results.num_rows > 0
+    if policy == UntilExpiry():  # the giant is the newest, and is refused
+        assert residents(found)[1] > 6
+
+
+def test_a_row_larger_than_the_budget_still_probes() -> None:
+    found = run(Budget(memory=2000), [[10], [100_000]], UntilExpiry())
+    assert residents(found) == [2, 2]
+    assert found.report.matched == 3  # not the two giants with one another
+    assert found.report.refused == 2
+
+
+def test_a_row_larger_than_the_budget_alone() -> None:
+    found = run(Budget(memory=2000), [[100_000], [10]], Fifo())
+    assert residents(found) == [0, 2]
+    assert adds_up(found)
