@@ -79,8 +79,8 @@ class TrueAge(Policy):
 
 
 def run(*, quick: bool) -> Record:
-    seeds = range(1) if quick else range(3)
-    rows = 20_000 if quick else 100_000
+    seeds = range(1) if quick else range(2)
+    rows = 20_000 if quick else 60_000
     recalls: dict[str, list[float]] = {}
     with progress() as display:
         task = display.add_task("learning", total=len(PARTS) * 4 * len(seeds))
