@@ -227,3 +227,47 @@ def test_a_row_larger_than_the_budget_alone() -> None:
     found = run(Budget(memory=2000), [[100_000], [10]], Fifo())
     assert residents(found) == [0, 2]
     assert adds_up(found)
+
+
+def test_a_restart_after_there_were_more_rows() -> None:
+    batches = [[10] * 6, [600], [10]]
+    budget = Budget(memory=1200, split=1.0)
+    found = run(budget, batches, Fifo())
+    again = run(budget, batches, Fifo(), restart_every=1)
+    assert residents(found) == residents(again)
+    assert found.results.equals(again.results)
+
+
+def test_columns_whose_rows_have_no_size_of_their_own() -> None:
+    words = pa.array([f"{'word' * 50}{row}" for row in range(20)])
+    left = side("left", 0, [10] * 20).append_column("w", words.dictionary_encode())
+    right = side("right", 0, [10] * 20)
+    found = join(
+        [(left.slice(at, 5), right.slice(at, 5)) for at in range(0, 20, 5)],
+        on="k",
+        within=Within(before="1 hour", after="1 hour"),
+        time=("left_time", "right_time"),
+        budget=Budget(memory=3000),
+        keep=Fifo(),
+    )
+    assert max(held_bytes(found)) <= 3000
+    assert adds_up(found)
+
+
+def test_text_with_wide_offsets() -> None:
+    wide = [
+        table.set_column(
+            2, table.column_names[2], table[table.column_names[2]].cast("large_string")
+        )
+        for table in (side("left", 0, [10] * 20), side("right", 0, [10] * 20))
+    ]
+    found = join(
+        [(wide[0], wide[1])],
+        on="k",
+        within=Within(before="1 hour", after="1 hour"),
+        time=("left_time", "right_time"),
+        budget=Budget(memory=3000),
+        keep=Fifo(),
+    )
+    assert 0 < max(held_bytes(found)) <= 3000
+    assert adds_up(found)

@@ -1,0 +1,1 @@
+"""The papers' tables and figures, measured again: ``python -m experiments PAPER``."""

@@ -1,0 +1,99 @@
+"""The experiments run in their quick form and leave the papers' numbers behind."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from experiments.ijoin.runs import EVERY_SHED, run, scored
+from experiments.ijoin.schemes import ijoin
+from experiments.ijoin.streams import EQUAL, UNIFORM, draw, tables
+from shedjoin import Successive
+from shedjoin.policies import Fifo, Greedy
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.bench
+
+Rows = list[dict[str, str]]
+
+
+def measured(paper: str, folder: Path) -> dict[str, Rows]:
+    call = [sys.executable, "-m", "experiments", paper, "--quick", "--out", str(folder)]
+    subprocess.run(call, check=True, cwd=ROOT, capture_output=True)
+    tables = {}
+    for path in folder.glob("*.csv"):
+        with path.open() as file:
+            tables[path.stem] = list(csv.DictReader(file))
+    results = (folder / "RESULTS.md").read_text()
+    assert all(f"({name}.csv)" in results for name in tables)
+    pictures = {path.stem for path in folder.glob("*.png")}
+    assert pictures
+    assert all(f"({name}.png)" in results for name in pictures)
+    assert all({"published", "measured"} <= set(rows[0]) for rows in tables.values())
+    return tables
+
+
+def test_ijoin(tmp_path: Path) -> None:
+    tables = measured("ijoin", tmp_path)
+    example = tables["tables_2_to_4"]
+    totals = {row["data"]: row for row in example if row["instant"] == "total"}
+    assert [float(row["measured"]) for row in totals.values()] == [36, 6, 5, 11, 13]
+    assert all(row["measured"] == row["published"] for row in totals.values())
+    wrong = [row for row in example if row["measured"] != row["published"]]
+    assert {row["data"] for row in wrong} == {"Table 2(a) EXACT", "Table 3(b) SIZE"}
+    assert not [row for row in wrong if row["series"] == "output"]
+    alone = tables["example_ijoin"]
+    assert all(row["measured"] == row["reference"] for row in alone)
+    assert {"figure_2_memory", "figure_3_window", "figure_4_domain"} <= set(tables)
+    calls = [r for r in tables["table_6_recomputation"] if r["series"] == "computed"]
+    successive, every, _ = (float(row["measured"]) for row in calls[:3])
+    assert every == pytest.approx(successive / 10, abs=1)
+
+
+def test_memory_limited(tmp_path: Path) -> None:
+    tables = measured("memory_limited", tmp_path)
+    steps = tables["examples_3_3_and_3_4"]
+    assert steps
+    assert all(row["measured"] == row["reference"] for row in steps)
+    rates = [row for row in tables["examples_rates"] if row["reference"]]
+    assert [float(row["measured"]) for row in rates] == pytest.approx(
+        [float(row["reference"]) for row in rates], abs=1e-5
+    )
+    for row in tables["figure_7_age_curves"]:
+        if row["series"] == "AGE, true curve":
+            known = float(row["reference"])
+            assert float(row["measured"]) == pytest.approx(known, abs=0.06)
+    planned = [
+        row
+        for name in ("figure_10_allocation_frequency", "figure_11_allocation_age")
+        for row in tables[name]
+        if row["reference"] and "measured" not in row["series"]
+    ]
+    assert planned
+    for row in planned:
+        known = float(row["reference"])
+        assert float(row["measured"]) == pytest.approx(known, abs=0.06, rel=0.003)
+
+
+def test_greedy_is_a_fifth_fair() -> None:
+    streams = draw(EQUAL, domain=20, steps=500, seed=0)
+    greedy = scored(streams, Greedy(), memory=10, window=25).fairness
+    assert greedy == pytest.approx(0.2, abs=5e-4)
+    fifo = scored(streams, Fifo(), memory=10, window=25).fairness
+    assert fifo == pytest.approx(0.998, abs=5e-4)
+
+
+@pytest.mark.parametrize("now", [False, True])
+def test_scores_at_every_shed_are_successive(now: bool) -> None:
+    streams = draw(UNIFORM, domain=20, steps=80, seed=3)
+    found = [
+        run(tables(streams), ijoin(now=now), memory=10, window=25, recompute=how)
+        for how in (EVERY_SHED, Successive())
+    ]
+    assert found[0].report.recomputed == found[1].report.recomputed
+    assert found[0].results.equals(found[1].results)
+    assert found[0].report.lifetimes == found[1].report.lifetimes
