@@ -127,8 +127,8 @@ def _best(part: Part) -> Claim:
         "; ".join(f"{data}: {name}" for data, name in first.items()),
         verdict(*("IJOIN" in name for name in first.values())),
         "The paper does not give its data. IJOIN is first where hot values change, "
-        "as matches then tell what comes next, and by little on uniform values. Steady frequencies favour PROB, importance "
-        "that depends on the value GREEDY.",
+        "as matches then tell what comes next, and by little on uniform values. Steady "
+        "frequencies favour PROB, importance that depends on the value GREEDY.",
     )
 
 

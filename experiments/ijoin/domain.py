@@ -82,9 +82,9 @@ def _best(part: Part) -> Claim:
         f"SIZE {min(size):.2f}-{max(size):.2f}; "
         f"fairness of IJOIN {min(fair):.2f}-{max(fair):.2f}",
         verdict(min(ahead) > max(1.0, *size), 0.79 < min(fair) < max(fair) < 0.86),
-        "Seeing the matches of the instant before shedding gains a fifth over FIFO; the "
-        "plain reading gains nothing, as on independent values no row is worth more "
-        "than another. Fairness is higher.",
+        "Seeing the matches of the instant before shedding gains a fifth over FIFO; "
+        "the plain reading gains nothing, as on independent values no row is worth "
+        "more than another. Fairness is higher.",
     )
 
 

@@ -91,8 +91,9 @@ def _importance(part: Part) -> Claim:
             *(s >= max(a, k) for s, k, a, _ in found.values()),
             *(a > k for _, k, a, _ in found.values()),
         ),
-        "Successive is best on drifting data, adaptive above k-successive. In the plain "
-        "reading, with k = 10 sheds of each stream (last column), the two are equal.",
+        "Successive is best on drifting data, adaptive above k-successive. In the "
+        "plain reading, with k = 10 sheds of each stream (last column), the two are "
+        "equal.",
     )
 
 
