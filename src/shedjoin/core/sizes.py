@@ -10,6 +10,12 @@ from shedjoin.types import FloatArray, IntArray
 
 _OFFSET_BYTES = 4
 _BIT = 0.125
+_TEXT = (
+    pa.types.is_string,
+    pa.types.is_binary,
+    pa.types.is_large_string,
+    pa.types.is_large_binary,
+)
 
 
 def row_sizes(rows: pa.RecordBatch) -> IntArray:
@@ -25,14 +31,14 @@ def _sizes(column: pa.Array) -> FloatArray | float:
     size: FloatArray | float = column.nbytes / max(1, len(column))
     if pa.types.is_boolean(kind):
         size = _BIT
-    elif pa.types.is_string(kind) or pa.types.is_binary(kind):
+    elif any(known(kind) for known in _TEXT):
         length = pc.fill_null(pc.binary_length(column), 0)
-        size = length.to_numpy(zero_copy_only=False) + float(_OFFSET_BYTES)
+        size = length.to_numpy(zero_copy_only=False) + float(2 * _OFFSET_BYTES)
     elif pa.types.is_list(kind) or pa.types.is_map(kind):
         size = _list_sizes(column)
     elif pa.types.is_struct(kind):
         size = sum((_sizes(field) for field in column.flatten()), 0.0)
-    elif not pa.types.is_nested(kind) and not pa.types.is_null(kind):
+    elif pa.types.is_primitive(kind) or pa.types.is_fixed_size_binary(kind):
         size = kind.bit_width * _BIT
     return size + _BIT  # whether it is null
 

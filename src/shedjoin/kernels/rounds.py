@@ -44,6 +44,7 @@ from shedjoin.kernels.victims import (
     QUEUE_AT,
     QUEUE_END,
     QUEUE_HEAD,
+    expect,
     expired,
     grow_up,
     is_there,
@@ -248,9 +249,10 @@ def settle(  # noqa: PLR0913, PLR0917  (arrays one by one)
 
 
 @lean
-def introduce(
+def introduce(  # noqa: PLR0913, PLR0917  (arrays one by one)
     slot: int,
     score: float,
+    keep: int,
     rules: Rules,
     head: int,
     words: IntArray,
@@ -260,10 +262,13 @@ def introduce(
     """Make a new resident a candidate; a fill finds it if there is no room."""
     base = record_of(slot, words)
     number = words[base + NUMBER]
+    expiry = words[base + TIME] + keep
     if rules.maturity < 0:
         fits = offer(slot, number, score, rules.tie, head, cells, worths)
     else:
         fits = rear(slot, number, words[base + TIME], head, cells)
+    if expiry < words[FILL_AT]:
+        fits = expect(slot, number, expiry, head, cells) and fits
     if not fits:
         cells[head + FULL] = 1
 
@@ -383,7 +388,16 @@ def probe_then_insert(
             importance[slot] = row.importance
             chance[slot] = chances[at]
             state[STORED + side] += 1
-            introduce(slot, scores[at], rules, HEAD * pool, words, cells, worths)
+            introduce(
+                slot,
+                scores[at],
+                rules.keep[side],
+                rules,
+                HEAD * pool,
+                words,
+                cells,
+                worths,
+            )
         else:
             words[NEXT_NUMBER] += 1
         state[CURSOR] = at + 1
@@ -458,7 +472,16 @@ def shed_then_join(
                 importance[slot] = row.importance
                 chance[slot] = chances[at]
                 state[STORED + side] += 1
-                introduce(slot, scores[at], rules, HEAD * pool, words, cells, worths)
+                introduce(
+                    slot,
+                    scores[at],
+                    rules.keep[side],
+                    rules,
+                    HEAD * pool,
+                    words,
+                    cells,
+                    worths,
+                )
                 group[at - first] = slot
             state[GROUP_END] = end
             state[GROUP_AT] = first

@@ -40,7 +40,8 @@ from shedjoin.types import FloatArray, IntArray
     EXPIRING_HEAD,
     EXPIRING_END,
     EXPIRING_AT,
-) = range(17)
+    EXPIRING_ROOM,
+) = range(18)
 HEAD = 24
 BARS = 2
 
@@ -179,6 +180,25 @@ def youngest(head: int, words: IntArray, cells: IntArray) -> int:
         if is_there(cells[place], cells[place + 1], words):
             return int(cells[place])
     return NOBODY
+
+
+@lean
+def expect(slot: int, number: int, expiry: int, head: int, cells: IntArray) -> bool:
+    """List a newcomer that expires before the next fill; False if there is no room."""
+    end = cells[head + EXPIRING_END]
+    if end == cells[head + EXPIRING_ROOM]:
+        return False
+    at = cells[head + EXPIRING_AT]
+    place = end
+    while place > cells[head + EXPIRING_HEAD] and cells[at + 3 * place - 1] > expiry:
+        for word in range(3):
+            cells[at + 3 * place + word] = cells[at + 3 * place - 3 + word]
+        place -= 1
+    cells[at + 3 * place] = slot
+    cells[at + 3 * place + 1] = number
+    cells[at + 3 * place + 2] = expiry
+    cells[head + EXPIRING_END] = end + 1
+    return True
 
 
 @lean

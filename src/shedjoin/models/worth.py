@@ -46,9 +46,11 @@ class Worth:
             below = np.concatenate([[0.0], np.cumsum(self.total[1 - own][there])])
             above = count.sum() - np.concatenate([[0.0], np.cumsum(count[there])])
             at = np.searchsorted(centre, importance[rows])
-            own_say = np.where(above[at] > 0, importance[rows], 0.0)
-            mine = own_say * above[at]
-            out[rows] = (below[at] + mine) / count.sum()
+            mine = importance[rows]
+            silent = np.isinf(mine)
+            shared = below[at] + np.where(silent, 0.0, mine) * above[at]
+            whole = self.total[1 - own].sum()
+            out[rows] = np.where(silent, whole, shared) / count.sum()
         return out
 
     def arrays(self) -> dict[str, FloatArray]:

@@ -14,6 +14,7 @@ from shedjoin.kernels.victims import (
     BARS,
     EXPIRING_AT,
     EXPIRING_END,
+    EXPIRING_ROOM,
     HEAD,
     HEAP_AT,
     HEAP_ROOM,
@@ -189,10 +190,13 @@ def _victims(pools: list[Pool], room: int) -> Victims:
         cells.append(pool.young)
         cells.append(np.zeros(3 * nursery - pool.young.size, np.int64))
         cells.append(pool.expiring)
+        cells.append(np.zeros(3 * room, np.int64))
         worths += [pool.score, np.zeros(heap)]
         head[EXPIRING_END] = pool.expiring.size // 3
+        head[EXPIRING_ROOM] = pool.expiring.size // 3 + room
         head[EXPIRING_AT] = head[NURSERY_AT] + 3 * nursery
-        at, worth_at = head[EXPIRING_AT] + pool.expiring.size, worth_at + count + heap
+        at = head[EXPIRING_AT] + 3 * head[EXPIRING_ROOM]
+        worth_at += count + heap
     victims = Victims(np.concatenate(cells), np.concatenate(worths))
     for place, pool in enumerate(pools):
         if pool.slot.size:

@@ -96,10 +96,13 @@ def commit(store: BudgetedStore, blobs: Blobs, token: str) -> int:
 
 
 def _log(store: BudgetedStore, blobs: Blobs) -> dict[int, bytes]:
-    """Write the slots that changed, or all if that is less in the long run."""
+    """Write the slots that changed, or all if that is less in the long run.
+
+    All, too, when residents have moved to other slots: the log speaks of the old ones.
+    """
     table = store.table
     slots = table.dirty()
-    if store.log_rows + slots.size > 2 * table.count + 1024:
+    if table.moved or store.log_rows + slots.size > 2 * table.count + 1024:
         for number in store.log:
             blobs.remove(number)
         slots, last, store.log, store.log_rows = table.alive(), _last(store), [], 0

@@ -45,7 +45,7 @@ def budgeted_step(
     rounds.sums[LIFE] += expired @ keep
     rounds.sums[LIFE_SQUARED] += expired @ keep**2
     store.keep_pending(arrivals)
-    store.fit()
+    rounds.tally[EVICTED : EVICTED + 2] += store.fit()
     report = _report(store, arrivals, rounds, expired)
     report = replace(
         report,

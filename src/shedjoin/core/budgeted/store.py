@@ -99,8 +99,13 @@ class BudgetedStore:
                 at = pa.array(arrivals.origin[-1 - place[slots]])
                 place[slots] = self.payload.add(own, arrivals.rows[own].take(at))
 
-    def fit(self) -> None:
-        """Rewrite what has become sparse; keep a budget in bytes to the byte."""
+    def fit(self) -> IntArray:
+        """Rewrite what has become sparse; keep a budget in bytes to the byte.
+
+        Where rows are larger than they were taken for, some more have to go: how many
+        of each side is returned.
+        """
+        shed = np.zeros(2, np.int64)
         spare = self.share - SLOT_BYTES * self.table.size
         self._tidy(spare if self.in_bytes else None)
         if self.table.size > 4 * self.table.count + 1024:
@@ -110,7 +115,8 @@ class BudgetedStore:
                 self.table.resize(self.table.count)
             self._tidy(0)
             if self.nbytes > self.share:
-                self._shed_some()
+                shed += self._shed_some()
+        return shed
 
     def note_gain(self, instant: int, gained: float, scheme: Adaptive) -> bool:
         """Remember what an instant gained; tell whether results got worse."""
@@ -131,10 +137,11 @@ class BudgetedStore:
         place[alive[changed]] = moved[changed]
         self.table.touch(alive[changed])
 
-    def _shed_some(self) -> None:
+    def _shed_some(self) -> IntArray:
         """Let an eighth go, lowest scores first."""
         alive = self.table.alive()
-        order = np.lexsort(
-            (self.table.column(NUMBER)[alive], self.table.table.score[alive])
-        )
-        self.table.vacate(alive[order[: -(-alive.size // 8)]], pooled=self.pooled)
+        number, score = self.table.column(NUMBER)[alive], self.table.table.score[alive]
+        gone = alive[np.lexsort((number, score))[: -(-alive.size // 8)]]
+        sides = np.bincount(self.table.side(gone), minlength=2)
+        self.table.vacate(gone, pooled=self.pooled)
+        return sides

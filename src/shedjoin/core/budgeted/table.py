@@ -48,6 +48,7 @@ class SlotTable:
 
     def __init__(self, workspace: Workspace, *, opened: bool = False) -> None:
         self._workspace = workspace
+        self.moved = False
         if opened:
             words = workspace.array("table.words")
             columns = [workspace.array(f"table.{name}") for name in _COLUMNS]
@@ -95,6 +96,7 @@ class SlotTable:
 
     def clean(self) -> None:
         """Take all slots as stored."""
+        self.moved = False
         self.table.meta[:] &= ~DIRTY_BIT
 
     def touch(self, slots: IntArray) -> None:
@@ -141,6 +143,7 @@ class SlotTable:
         for name in _COLUMNS:
             getattr(self.table, name)[: alive.size] = getattr(old, name)[alive]
         self.table.meta[:] |= DIRTY_BIT
+        self.moved = True
         relink(np.arange(alive.size), self.table.words, self.table.meta)
 
     def grow(self) -> None:
