@@ -57,10 +57,18 @@ def lean(function: Callable[P, R]) -> Callable[P, R]:
     In small functions that pass arrays on, the counting costs more than the work. The
     option is numba's own but not promised: without it the kernel is slower, not wrong.
     """
-    options: dict[str, Any] = {"cache": CACHED, "nogil": True}
+    return cast("Callable[P, R]", _lean(function, inside=False))
+
+
+def step(function: Callable[P, R]) -> Callable[P, R]:
+    """Compile a step into the kernels that take it: a call would pass all arrays."""
+    return cast("Callable[P, R]", _lean(function, inside=True))
+
+
+def _lean(function: Callable[P, R], *, inside: bool) -> object:
+    options: dict[str, Any] = {"cache": CACHED, "nogil": True, "forceinline": inside}
     njit: Any = numba.njit
     try:
-        compiled = njit(**options, _nrt=False)(function)
+        return njit(**options, _nrt=False)(function)
     except (KeyError, TypeError):
-        compiled = njit(**options)(function)
-    return cast("Callable[P, R]", compiled)
+        return njit(**options)(function)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shedjoin.kernels.hashing import mixed
-from shedjoin.kernels.jit import lean
+from shedjoin.kernels.jit import lean, step
 from shedjoin.types import FloatArray, IntArray
 
 WORDS = 8
@@ -50,7 +50,7 @@ class Newcomer(NamedTuple):
     matches: float
 
 
-@lean
+@step
 def head_of(key: np.int64, side: int, words: IntArray) -> int:
     """Choose the bucket of a key: where in ``words`` its head lies.
 
@@ -62,13 +62,13 @@ def head_of(key: np.int64, side: int, words: IntArray) -> int:
     return int(SCALARS + side * half + ((low * half) >> 31))
 
 
-@lean
+@step
 def record_of(slot: int, words: IntArray) -> int:
     """Where in ``words`` the record of a slot lies."""
     return int(SCALARS + 2 * words[SLOTS] + WORDS * slot)
 
 
-@lean
+@step
 def occupy(
     newcomer: Newcomer, pool: int, words: IntArray, reals: FloatArray, meta: IntArray
 ) -> int:
@@ -97,7 +97,7 @@ def occupy(
     return slot
 
 
-@lean
+@step
 def vacate(slot: int, pool: int, words: IntArray, meta: IntArray) -> None:
     """Unlink a resident and give its slot back."""
     base = record_of(slot, words)
@@ -167,7 +167,7 @@ def survey(
     return rows
 
 
-@lean
+@step
 def count_hits(key: np.int64, low: int, high: int, side: int, words: IntArray) -> int:
     """Count the residents of ``side`` with this key between two times."""
     slot = words[head_of(key, side, words)]
@@ -179,7 +179,7 @@ def count_hits(key: np.int64, low: int, high: int, side: int, words: IntArray) -
     return hits
 
 
-@lean
+@step
 def note_match(
     base: int, time: int, decay: float, words: IntArray, reals: FloatArray
 ) -> None:

@@ -18,7 +18,7 @@ and heap lie in ``worths``; the bar is its first two words, per pool.
 
 from __future__ import annotations
 
-from shedjoin.kernels.jit import lean
+from shedjoin.kernels.jit import step
 from shedjoin.kernels.slots import NOBODY, NUMBER, record_of
 from shedjoin.types import FloatArray, IntArray
 
@@ -46,13 +46,13 @@ HEAD = 24
 BARS = 2
 
 
-@lean
+@step
 def is_there(slot: int, number: int, words: IntArray) -> bool:
     """Whether the resident that an entry stands for is still in its slot."""
     return bool(words[record_of(slot, words) + NUMBER] == number)
 
 
-@lean
+@step
 def comes_before(
     score: float, number: int, other: float, other_number: int, tie: int
 ) -> bool:
@@ -62,7 +62,7 @@ def comes_before(
     return tie * number < tie * other_number
 
 
-@lean
+@step
 def offer(
     slot: int,
     number: int,
@@ -99,7 +99,7 @@ def offer(
     return True
 
 
-@lean
+@step
 def drop_top(tie: int, head: int, cells: IntArray, worths: FloatArray) -> None:
     """Remove the first candidate of the heap."""
     cells[head + HEAP_SIZE] -= 1
@@ -131,7 +131,7 @@ def drop_top(tie: int, head: int, cells: IntArray, worths: FloatArray) -> None:
     worths[scores + place] = score
 
 
-@lean
+@step
 def rear(slot: int, number: int, time: int, head: int, cells: IntArray) -> bool:
     """Put a newcomer into the nursery; False if there is no room."""
     end, room = cells[head + NURSERY_END], cells[head + NURSERY_ROOM]
@@ -145,7 +145,7 @@ def rear(slot: int, number: int, time: int, head: int, cells: IntArray) -> bool:
     return True
 
 
-@lean
+@step
 def grow_up(
     before: int,
     tie: int,
@@ -170,7 +170,7 @@ def grow_up(
     return True
 
 
-@lean
+@step
 def youngest(head: int, words: IntArray, cells: IntArray) -> int:
     """Take the newest resident of the nursery: nobody else may leave."""
     while cells[head + NURSERY_HEAD] < cells[head + NURSERY_END]:
@@ -182,7 +182,7 @@ def youngest(head: int, words: IntArray, cells: IntArray) -> int:
     return NOBODY
 
 
-@lean
+@step
 def expect(slot: int, number: int, expiry: int, head: int, cells: IntArray) -> bool:
     """List a newcomer that expires before the next fill; False if there is no room."""
     end = cells[head + EXPIRING_END]
@@ -201,7 +201,7 @@ def expect(slot: int, number: int, expiry: int, head: int, cells: IntArray) -> b
     return True
 
 
-@lean
+@step
 def expired(clock: int, head: int, words: IntArray, cells: IntArray) -> int:
     """Take a resident whose time is over, or NOBODY."""
     first, end = cells[head + EXPIRING_HEAD], cells[head + EXPIRING_END]
@@ -217,7 +217,7 @@ def expired(clock: int, head: int, words: IntArray, cells: IntArray) -> int:
     return found
 
 
-@lean
+@step
 def next_victim(
     tie: int, head: int, words: IntArray, cells: IntArray, worths: FloatArray
 ) -> int:

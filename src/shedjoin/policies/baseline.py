@@ -214,7 +214,8 @@ class Greedy(Policy):
 
 def lots(seed: int, number: np.ndarray) -> FloatArray:
     """Give each number a lot in [0, 1), the same whenever it is asked."""
-    bits = number.astype(np.uint64) + np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15)
+    offset = np.uint64(seed * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
+    bits = number.astype(np.uint64) + offset
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return ((bits ^ (bits >> np.uint64(31))) >> np.uint64(11)) / float(1 << 53)

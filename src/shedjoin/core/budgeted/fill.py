@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from shedjoin.core.budgeted.table import SlotTable
-from shedjoin.kernels.rounds import Victims
 from shedjoin.kernels.slots import CLOCK, FILL_AT, SHEDS, TIME, survey
+from shedjoin.kernels.stages import Victims
 from shedjoin.kernels.victims import (
     BARREN,
     BARS,

@@ -14,7 +14,9 @@ from shedjoin.core.recompute import Adaptive, Amortised
 from shedjoin.core.shedding import Shedding
 from shedjoin.core.window import parse_duration
 from shedjoin.kernels.hashing import chain_words
-from shedjoin.kernels.rounds import (
+from shedjoin.kernels.rounds import probe_then_insert, shed_then_join
+from shedjoin.kernels.slots import CLOCK, NEXT_NUMBER, SHEDS
+from shedjoin.kernels.stages import (
     ADMIT,
     CURSOR,
     DONE,
@@ -30,10 +32,7 @@ from shedjoin.kernels.rounds import (
     Arriving,
     Found,
     Rules,
-    probe_then_insert,
-    shed_then_join,
 )
-from shedjoin.kernels.slots import CLOCK, NEXT_NUMBER, SHEDS
 from shedjoin.types import FloatArray, IntArray
 
 PAIRS = 1 << 17

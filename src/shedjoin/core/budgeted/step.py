@@ -15,7 +15,7 @@ from shedjoin.core.budgeted.rounds import PAIRS, Pairs, Rounds
 from shedjoin.core.budgeted.store import BudgetedStore
 from shedjoin.core.report import Report
 from shedjoin.core.step import Outcome
-from shedjoin.kernels.rounds import (
+from shedjoin.kernels.stages import (
     EVICTED,
     GAINED,
     LIFE,

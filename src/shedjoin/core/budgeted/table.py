@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from shedjoin.core.policy import Residents
 from shedjoin.core.workspace import Workspace
-from shedjoin.kernels.rounds import GROUP_ROWS, Table
 from shedjoin.kernels.slots import (
     ALIVE_BIT,
     CLOCK,
@@ -28,6 +27,7 @@ from shedjoin.kernels.slots import (
     relink,
     vacate_all,
 )
+from shedjoin.kernels.stages import GROUP_ROWS, Table
 from shedjoin.types import FloatArray, IntArray
 
 SLOT_BYTES = 8 * (2 + WORDS + 4)

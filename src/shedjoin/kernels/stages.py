@@ -1,0 +1,325 @@
+"""Steps of a round: what happens to one arrival, one victim, one match.
+
+Steps take bundles of arrays. That costs nothing in kernels that count no references
+(:func:`shedjoin.kernels.jit.step`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.kernels.hashing import mixed
+from shedjoin.kernels.jit import step
+from shedjoin.kernels.slots import (
+    CLOCK,
+    COUNT,
+    DIRTY_BIT,
+    FILL_AT,
+    KEY,
+    NEXT,
+    NOBODY,
+    NUMBER,
+    PLACE,
+    SHEDS,
+    SIDE_BIT,
+    TIME,
+    USED,
+    Newcomer,
+    count_hits,
+    head_of,
+    note_match,
+    occupy,
+    record_of,
+    vacate,
+)
+from shedjoin.kernels.victims import (
+    FULL,
+    HEAD,
+    QUEUE_AT,
+    QUEUE_END,
+    QUEUE_HEAD,
+    expect,
+    expired,
+    grow_up,
+    next_victim,
+    offer,
+    rear,
+)
+from shedjoin.types import FloatArray, IntArray
+
+DONE, ROOM, FILL, RECOMPUTE, GROW = range(5)
+"""Why a kernel stopped: all arrivals done, no room for matches, no victim known,
+scores are due, no free slot."""
+
+ADMIT, PROBE, RETAIN = 1, 2, 4
+"""What an arrival does."""
+
+MIN, MAX, SUM, PRODUCT, MEAN = range(5)
+"""How the importances of two partners combine."""
+
+GAINED, LIFE, LIFE_SQUARED = range(3)
+REFUSED, EVICTED, OUTLIVED, STORED = 0, 2, 4, 6
+CURSOR, FOUND, PHASE, SINCE, GROUP_END, GROUP_AT = range(8, 14)
+STATE = 16
+GROUP_ROWS = 64
+EMIT, COUNT_IT = 1, 2
+AHEAD = 32
+_SECOND = 1e-6
+
+
+class Arriving(NamedTuple):
+    """Arrivals of a round in their order."""
+
+    side: IntArray
+    key: IntArray
+    time: IntArray
+    importance: FloatArray
+    size: IntArray
+    score: FloatArray
+    place: IntArray
+    does: IntArray
+    chance: FloatArray
+
+
+class Table(NamedTuple):
+    """The slot table; ``words`` and ``reals`` are the same memory."""
+
+    words: IntArray
+    reals: FloatArray
+    score: FloatArray
+    importance: FloatArray
+    meta: IntArray
+    chance: FloatArray
+
+
+class Victims(NamedTuple):
+    """Candidates of both pools."""
+
+    cells: IntArray
+    worths: FloatArray
+
+
+class Rules(NamedTuple):
+    """What does not change during a round; pairs are (left, right)."""
+
+    keep: tuple[int, int]
+    capacity: tuple[int, int]
+    pooled: int
+    tie: int
+    maturity: int
+    decay: float
+    foresee: int
+    combine: int
+    thins: int
+    seed: int
+
+
+class Found(NamedTuple):
+    """Matches (arrival, payload place of the resident) in turn, counts, cursors."""
+
+    pairs: IntArray
+    state: IntArray
+    sums: FloatArray
+    group: IntArray
+
+
+class Row(NamedTuple):
+    """One arrival that looks for matches."""
+
+    key: np.int64
+    time: int
+    side: int
+    importance: float
+    at: int
+    number: int
+
+
+@step
+def coin(seed: int, one: np.int64, other: int) -> float:
+    """Toss a coin for two arrival numbers: in [0, 1), always the same."""
+    bits = mixed(mixed(one + seed) ^ other)
+    return float((bits >> 11) & 0x1FFFFFFFFFFFFF) / 9007199254740992.0
+
+
+@step
+def worth(a: float, b: float, combine: int) -> float:
+    """Importance of a pair; a side without importance (infinite) has no say."""
+    if np.isinf(a) or np.isinf(b):
+        value = b if np.isinf(a) else a
+        return 1.0 if np.isinf(value) else value
+    if combine == MIN:
+        return min(a, b)
+    if combine == MAX:
+        return max(a, b)
+    if combine == SUM:
+        return a + b
+    if combine == PRODUCT:
+        return a * b
+    return (a + b) / 2.0
+
+
+@step
+def touch(first: int, key: IntArray, table: Table, cells: IntArray) -> float:
+    """Read what the next arrivals and their victims will need.
+
+    The reads do not depend on each other, so their cache misses overlap; one by one
+    they would be most of the work.
+    """
+    words, meta, importance = table.words, table.meta, table.importance
+    total = 0.0
+    for row in range(first, min(first + AHEAD, key.size)):
+        for side in range(2):
+            head = words[head_of(key[row], side, words)]
+            if head >= 0:
+                total += words[record_of(head, words)] + meta[head] + importance[head]
+    for pool in range(2):
+        head = HEAD * pool
+        start, end = cells[head + QUEUE_HEAD], cells[head + QUEUE_END]
+        for place in range(start, min(start + AHEAD, end)):
+            slot = cells[cells[head + QUEUE_AT] + 2 * place]
+            bits = meta[slot]
+            key_there = words[record_of(slot, words) + KEY]
+            total += words[head_of(key_there, bits & SIDE_BIT, words)]
+    return total
+
+
+@step
+def settle(rules: Rules, table: Table, victims: Victims, out: Found) -> int:
+    """Shed until every pool is within its capacity.
+
+    A victim with an arrival number from ``state[SINCE]`` on counts as refused.
+    """
+    words, state, cells = table.words, out.state, victims.cells
+    clock = words[CLOCK]
+    for pool in range(2):
+        head = HEAD * pool
+        while words[USED + pool] > rules.capacity[pool]:
+            if words[SHEDS] <= 0:
+                return RECOMPUTE
+            if clock >= words[FILL_AT] or cells[head + FULL]:
+                return FILL
+            grown = clock - rules.maturity
+            if rules.maturity >= 0 and not grow_up(
+                grown, rules.tie, head, words, table.score, cells, victims.worths
+            ):
+                return FILL
+            slot = expired(clock, head, words, cells)
+            if slot == NOBODY:
+                slot = next_victim(rules.tie, head, words, cells, victims.worths)
+            if slot == NOBODY:
+                return FILL
+            base = record_of(slot, words)
+            side = table.meta[slot] & SIDE_BIT
+            stayed = max(0, clock - words[base + TIME])
+            if words[base + NUMBER] >= state[SINCE]:
+                state[REFUSED + side] += 1
+                stayed = 0
+            elif stayed > rules.keep[side]:
+                state[OUTLIVED + side] += 1
+                stayed = rules.keep[side]
+            else:
+                state[EVICTED + side] += 1
+            seconds = stayed * _SECOND
+            out.sums[LIFE] += seconds
+            out.sums[LIFE_SQUARED] += seconds * seconds
+            vacate(slot, pool, words, table.meta)
+            words[SHEDS] -= 1
+    return DONE
+
+
+@step
+def welcome(
+    row: Row,
+    hits: int,
+    rules: Rules,
+    arriving: Arriving,
+    table: Table,
+    victims: Victims,
+    out: Found,
+) -> int:
+    """Make an arrival a resident and a candidate; return its slot.
+
+    A fill finds it if there is no room for one more candidate.
+    """
+    words, cells, at = table.words, victims.cells, row.at
+    pool = 0 if rules.pooled else row.side
+    head = HEAD * pool
+    place, size, score = arriving.place[at], arriving.size[at], arriving.score[at]
+    newcomer = Newcomer(row.key, row.time, row.side, place, size, float(hits))
+    slot = occupy(newcomer, pool, words, table.reals, table.meta)
+    table.score[slot] = score
+    table.importance[slot] = row.importance
+    table.chance[slot] = arriving.chance[at]
+    out.state[STORED + row.side] += 1
+    if rules.maturity < 0:
+        fits = offer(slot, row.number, score, rules.tie, head, cells, victims.worths)
+    else:
+        fits = rear(slot, row.number, row.time, head, cells)
+    expiry = row.time + rules.keep[row.side]
+    if expiry < words[FILL_AT]:
+        fits = expect(slot, row.number, expiry, head, cells) and fits
+    if not fits:
+        cells[head + FULL] = 1
+    return slot
+
+
+@step
+def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found) -> int:
+    """Match an arrival with the residents of the other side; return how many.
+
+    Residents from number ``since`` on are left out: of two rows of an instant the
+    later meets the earlier, once.
+    """
+    words, state = table.words, out.state
+    other = 1 - row.side
+    low = row.time - rules.keep[other]
+    high = row.time + rules.keep[row.side]
+    slot = words[head_of(row.key, other, words)]
+    hits = 0
+    while slot >= 0:
+        base = record_of(slot, words)
+        same = words[base + KEY] == row.key and low <= words[base + TIME] <= high
+        if same and words[base + NUMBER] < since:
+            hits += 1
+            if how & EMIT and (
+                not rules.thins
+                or coin(rules.seed, words[base + NUMBER], row.number)
+                < table.chance[slot]
+            ):
+                place = state[FOUND]
+                out.pairs[2 * place] = row.at
+                out.pairs[2 * place + 1] = words[base + PLACE]
+                state[FOUND] = place + 1
+                value = worth(row.importance, table.importance[slot], rules.combine)
+                out.sums[GAINED] += value
+            if how & COUNT_IT:
+                note_match(base, row.time, rules.decay, words, table.reals)
+                table.meta[slot] |= DIRTY_BIT
+        slot = words[base + NEXT]
+    return hits
+
+
+@step
+def has_room(row: Row, rules: Rules, words: IntArray, out: Found) -> bool:
+    """Whether all matches of an arrival fit."""
+    free = out.pairs.size // 2 - out.state[FOUND]
+    if free >= words[COUNT]:
+        return True
+    low = row.time - rules.keep[1 - row.side]
+    high = row.time + rules.keep[row.side]
+    return bool(count_hits(row.key, low, high, 1 - row.side, words) <= free)
+
+
+@step
+def row_at(at: int, number: int, arriving: Arriving) -> Row:
+    """One arrival with its number."""
+    return Row(
+        arriving.key[at],
+        arriving.time[at],
+        arriving.side[at],
+        arriving.importance[at],
+        at,
+        number,
+    )
