@@ -9,7 +9,7 @@ from shedjoin.kernels.jit import kernel
 from shedjoin.types import FloatArray, IntArray
 
 DEPTH = 3
-_SALT = np.int64(0x5851F42D4C957F2D)
+SALT = np.int64(0x5851F42D4C957F2D)
 
 
 @kernel
@@ -18,7 +18,7 @@ def add_keys(key: IntArray, weight: FloatArray, into_counts: FloatArray) -> None
     width = into_counts.size // DEPTH
     cell = np.empty(DEPTH, np.int64)
     for row in range(key.size):
-        bits = mixed(key[row] ^ _SALT)
+        bits = mixed(key[row] ^ SALT)
         least = np.inf
         for depth in range(DEPTH):
             cell[depth] = depth * width + ((bits >> (21 * depth)) & (width - 1))
@@ -27,18 +27,3 @@ def add_keys(key: IntArray, weight: FloatArray, into_counts: FloatArray) -> None
             into_counts[cell[depth]] = max(
                 into_counts[cell[depth]], least + weight[row]
             )
-
-
-@kernel
-def read_keys(key: IntArray, counts: FloatArray) -> FloatArray:
-    """Read the count of each key; never too low."""
-    width = counts.size // DEPTH
-    out = np.empty(key.size)
-    for row in range(key.size):
-        bits = mixed(key[row] ^ _SALT)
-        least = np.inf
-        for depth in range(DEPTH):
-            cell = depth * width + ((bits >> (21 * depth)) & (width - 1))
-            least = min(least, counts[cell])
-        out[row] = least
-    return out

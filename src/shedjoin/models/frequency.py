@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from shedjoin.kernels.sketch import DEPTH, add_keys, read_keys
-from shedjoin.types import SIDES, FloatArray, IntArray, Side
+from shedjoin.kernels.rates import FASTER, read_opposite
+from shedjoin.kernels.sketch import DEPTH, add_keys
+from shedjoin.types import FloatArray, IntArray, Side
 
 _RESCALE_AT = 32.0
-_FASTER = 10
-_DOUBT = 3.0
 SLOW, FAST = 0, 1
 
 
@@ -34,7 +33,7 @@ class Frequency:
 
     def __init__(self, width: int, half_life_us: int) -> None:
         self.half_life_us = half_life_us
-        self.half_lives = half_life_us, max(1, half_life_us // _FASTER)
+        self.half_lives = half_life_us, max(1, half_life_us // FASTER)
         self.counts = np.zeros((2, 2, DEPTH * width))
         self.totals = np.zeros(2)
         self.origin_us = np.zeros(2, np.int64)
@@ -53,20 +52,6 @@ class Frequency:
             add_keys(key, weight, self.counts[pace, side])
             self.totals[side] += weight.sum() if pace == SLOW else 0.0
 
-    def counts_of(
-        self, side: Side, key: IntArray, clock_us: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """Decayed count of each key on one stream: at the slow pace, and at best."""
-        slow, fast = (
-            read_keys(key, self.counts[pace, side]) * self._fade(pace, clock_us)
-            for pace in (SLOW, FAST)
-        )
-        expected = slow / _FASTER
-        surprise = np.abs(fast - expected) > _DOUBT * np.sqrt(0.5 * expected + 0.5)
-        # A rise counts for what is certain of it.
-        certain = np.where(fast > expected, fast - np.sqrt(fast), fast)
-        return slow, np.where(surprise, certain * _FASTER, slow)
-
     def total(self, side: Side, clock_us: int) -> float:
         """Decayed count of all arrivals of one stream."""
         return float(self.totals[side] * self._fade(SLOW, clock_us))
@@ -74,12 +59,10 @@ class Frequency:
     def opposite(
         self, side: IntArray, key: IntArray, clock_us: int
     ) -> tuple[FloatArray, FloatArray]:
-        """The same of each row's key on the stream opposite to its own."""
+        """Count each row's key on the other stream: at the slow pace, and at best."""
         slow, best = np.empty(key.size), np.empty(key.size)
-        for own in SIDES:
-            rows = np.flatnonzero(side == own)
-            other: Side = 1 if own == 0 else 0
-            slow[rows], best[rows] = self.counts_of(other, key[rows], clock_us)
+        fade = np.array([self._fade(pace, clock_us) for pace in (SLOW, FAST)])
+        read_opposite(side, key, self.counts, fade, slow, best)
         return slow, best
 
     def arrays(self) -> dict[str, FloatArray | IntArray]:

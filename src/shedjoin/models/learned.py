@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from shedjoin.kernels.rates import read_table
 from shedjoin.models.curve import AGES, Curve, Table, level_of, priorities
 from shedjoin.models.frequency import Frequency
 from shedjoin.models.monitored import Ghosts, Slice
@@ -94,7 +95,7 @@ class Models:
         """Best mean rate of results from its age on, whatever the key."""
         table = priorities(self.curve.by_age())
         level = np.zeros(side.size, np.int64)
-        return self._pick(table[:, None, :], side, level, age_us)
+        return self._pick(table[:, None, :].copy(), side, level, age_us)
 
     def priority(self, side: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, for its key's frequency."""
@@ -195,10 +196,7 @@ class Models:
         self, table: Table, side: IntArray, level: IntArray, age_us: IntArray
     ) -> FloatArray:
         """Read a table; between two ages in proportion, so that few rows are equal."""
-        keep = np.where(side == 0, *self.keep_us)
-        age = np.minimum(age_us * (AGES / np.maximum(keep, 1)), AGES - 1.0)
-        before = age.astype(np.int64)
-        after = np.minimum(before + 1, AGES - 1)
-        part = age - before
-        here, there = table[side, level, before], table[side, level, after]
-        return np.asarray(here + part * (there - here))
+        per_us = AGES / np.maximum(np.array(self.keep_us), 1)
+        rate = np.empty(side.size)
+        read_table(side, level, age_us, per_us, table, rate)
+        return rate
