@@ -76,8 +76,14 @@ class Curve:
         self.seconds *= factor
 
     def by_age(self) -> Table:
-        """Results per second, by side and age, whatever the key."""
-        return _ratio(self.matches.sum(axis=1), self.seconds.sum(axis=1))
+        """Results per second, by side and age, whatever the key.
+
+        An age that nothing has reached yet is taken to go on as the one before it.
+        """
+        seconds = self.seconds.sum(axis=1)
+        rate = _ratio(self.matches.sum(axis=1), seconds)
+        known = np.where(seconds > 0.0, np.arange(AGES), 0)
+        return np.take_along_axis(rate, np.maximum.accumulate(known, axis=1), axis=1)
 
     def by_level(self, per_count: float) -> Table:
         """Results per second, by side, level and age.
