@@ -82,7 +82,9 @@ NO_POOL = Pool(NOTHING, NOTHING, np.zeros(0), NOTHING, NOTHING)
 
 def no_victims() -> Victims:
     """Candidates before the first fill: nobody is below the bar."""
-    return _victims([NO_POOL, NO_POOL], 1)
+    victims = _victims([NO_POOL, NO_POOL], 1)
+    victims.cells[[BARREN, HEAD + BARREN]] = 0  # unknown, not none
+    return victims
 
 
 class Filler:
