@@ -83,7 +83,6 @@ class SparkShard:
     ) -> None:
         self._spec = spec
         self._number = number
-        self._state = state
         self._blobs = MapStateBlobs(state)
         self._handle = handle
         self._cache = NodeCache(spec.fingerprint(), number)
@@ -91,9 +90,8 @@ class SparkShard:
     def run_once(self, arrived: Sequence[Blob]) -> Outcome:
         """Join all rows there are; nothing is kept."""
         if self._spec.shedding is not None:
-            nothing = MapStateBlobs(self._state)
             store = budgeted.open_store(
-                nothing, None, self._spec, self._number, MemoryWorkspace()
+                self._blobs, None, self._spec, self._number, MemoryWorkspace()
             )
             store.watermark_ms = BEGINNING_MS
             return budgeted_step(store, arrived, BEGINNING_MS)

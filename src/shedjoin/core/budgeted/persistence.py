@@ -101,13 +101,11 @@ def _log(store: BudgetedStore, blobs: Blobs) -> dict[int, bytes]:
     All, too, when residents have moved to other slots: the log speaks of the old ones.
     """
     table = store.table
-    slots = table.dirty()
+    slots, last = table.dirty(), _last(store)
     if table.moved or store.log_rows + slots.size > 2 * table.count + 1024:
         for number in store.log:
             blobs.remove(number)
-        slots, last, store.log, store.log_rows = table.alive(), _last(store), [], 0
-    else:
-        last = _last(store)
+        slots, store.log, store.log_rows = table.alive(), [], 0
     table.clean()
     if not slots.size:
         return {}
