@@ -94,6 +94,10 @@ class Policy:
     dynamic: ClassVar[bool] = False
     """Scores change with time, matches or models, and have to be computed again."""
 
+    counts_matches: ClassVar[bool] = True
+    """Scores read ``matches`` or ``last_match``. A policy that does without is faster:
+    who leaves does not depend on who meets whom, so many arrivals probe at once."""
+
     def admit(self, arrivals: Residents, models: Models) -> BoolArray | None:
         """Choose the arrivals that take part at all; None is all."""
 

@@ -27,17 +27,6 @@ def at_best(slow: float, fast: float) -> float:
     return fast * FASTER
 
 
-@step
-def least(bits: np.int64, pace: int, side: int, counts: Cube) -> float:
-    """Read one count of a sketch."""
-    width = counts.shape[2] // DEPTH
-    found = np.inf
-    for depth in range(DEPTH):
-        cell = depth * width + ((bits >> (21 * depth)) & (width - 1))
-        found = min(found, counts[pace, side, cell])
-    return found
-
-
 @lean
 def read_opposite(
     side: IntArray,
@@ -47,13 +36,20 @@ def read_opposite(
     into_slow: FloatArray,
     into_best: FloatArray,
 ) -> None:
-    """Count of each row's key on the other stream: at the slow pace, and at best."""
+    """Count of each row's key on the other stream: at the slow pace, and at best.
+
+    ``counts`` is by side, cell and pace.
+    """
+    width = counts.shape[1] // DEPTH
     for row in range(key.size):
         bits = mixed(key[row] ^ SALT)
-        slow = fade[0] * least(bits, 0, 1 - side[row], counts)
-        fast = fade[1] * least(bits, 1, 1 - side[row], counts)
-        into_slow[row] = slow
-        into_best[row] = at_best(slow, fast)
+        slow, fast = np.inf, np.inf
+        for depth in range(DEPTH):
+            cell = depth * width + ((bits >> (21 * depth)) & (width - 1))
+            slow = min(slow, counts[1 - side[row], cell, 0])
+            fast = min(fast, counts[1 - side[row], cell, 1])
+        into_slow[row] = fade[0] * slow
+        into_best[row] = at_best(fade[0] * slow, fade[1] * fast)
 
 
 @lean
@@ -75,3 +71,20 @@ def read_table(
         here = table[own, level[row], before]
         there = table[own, level[row], after]
         into_rate[row] = here + (age - before) * (there - here)
+
+
+@lean
+def add_spans(
+    level: IntArray, young: FloatArray, old: FloatArray, into_time: FloatArray
+) -> None:
+    """Add the time from one age to another to the ages between, by level.
+
+    Ages count in buckets; ``into_time`` is by level and bucket.
+    """
+    last = into_time.shape[1]
+    for row in range(level.size):
+        low, high = max(young[row], 0.0), min(old[row], float(last))
+        bucket = int(low)
+        while bucket < high:
+            into_time[level[row], bucket] += min(high, bucket + 1.0) - max(low, bucket)
+            bucket += 1

@@ -7,6 +7,7 @@ and says why it stopped. Both leave the table so that the next call can simply g
 from __future__ import annotations
 
 from shedjoin.kernels.jit import lean, step
+from shedjoin.kernels.leaving import settle, touch
 from shedjoin.kernels.slots import (
     CLOCK,
     FREE,
@@ -41,8 +42,6 @@ from shedjoin.kernels.stages import (
     has_room,
     meet,
     row_at,
-    settle,
-    touch,
     welcome,
 )
 from shedjoin.kernels.victims import is_there

@@ -35,7 +35,9 @@ SIDE_BIT, ALIVE_BIT, DIRTY_BIT, SIZE_SHIFT = 1, 2, 4, 3
     FILL_AT,
     FILL_CLOCK,
     SLOTS,
-) = range(10)
+    VALUED,
+    RIGHTS,
+) = range(12)
 SCALARS = 16
 
 
@@ -77,6 +79,7 @@ def occupy(
     base = record_of(slot, words)
     words[FREE] = words[base + NEXT]
     words[COUNT] += 1
+    words[RIGHTS] += newcomer.side
     words[USED + pool] += newcomer.size
     bucket = head_of(newcomer.key, newcomer.side, words)
     head = words[bucket]
@@ -110,6 +113,7 @@ def vacate(slot: int, pool: int, words: IntArray, meta: IntArray) -> None:
         words[record_of(after, words) + PREVIOUS] = before
     words[USED + pool] -= meta[slot] >> SIZE_SHIFT
     words[COUNT] -= 1
+    words[RIGHTS] -= meta[slot] & SIDE_BIT
     words[base + NEXT] = words[FREE]
     words[base + NUMBER] = NOBODY
     words[FREE] = slot
@@ -124,10 +128,38 @@ def vacate_all(slots: IntArray, pooled: int, words: IntArray, meta: IntArray) ->
 
 
 @lean
+def expire_until(
+    horizon: tuple[int, int],
+    pooled: int,
+    words: IntArray,
+    meta: IntArray,
+    into_count: IntArray,
+) -> None:
+    """Let all residents up to a time go, by side; count them."""
+    for slot in range(meta.size):
+        side = meta[slot] & SIDE_BIT
+        due = words[record_of(slot, words) + TIME] <= horizon[side]
+        if due and meta[slot] & ALIVE_BIT:
+            vacate(slot, 0 if pooled else side, words, meta)
+            into_count[side] += 1
+
+
+@lean
+def pending(words: IntArray, meta: IntArray, into_slot: IntArray) -> None:
+    """Find the slots of arrivals whose payload is not stored yet, by arrival."""
+    for slot in range(meta.size):
+        place = words[record_of(slot, words) + PLACE]
+        if place < 0 and meta[slot] & ALIVE_BIT:
+            into_slot[-1 - place] = slot
+
+
+@lean
 def relink(slots: IntArray, words: IntArray, meta: IntArray) -> None:
     """Build chains and free list anew: ``slots`` are the residents, oldest first."""
     words[SCALARS : SCALARS + 2 * words[SLOTS]] = NOBODY
+    words[RIGHTS] = 0
     for slot in slots:
+        words[RIGHTS] += meta[slot] & SIDE_BIT
         base = record_of(slot, words)
         bucket = head_of(words[base + KEY], meta[slot] & SIDE_BIT, words)
         head = words[bucket]

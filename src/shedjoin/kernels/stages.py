@@ -13,37 +13,25 @@ import numpy as np
 from shedjoin.kernels.hashing import mixed
 from shedjoin.kernels.jit import step
 from shedjoin.kernels.slots import (
-    CLOCK,
     COUNT,
     DIRTY_BIT,
     FILL_AT,
     KEY,
     NEXT,
-    NOBODY,
     NUMBER,
     PLACE,
-    SHEDS,
-    SIDE_BIT,
     TIME,
-    USED,
     Newcomer,
     count_hits,
     head_of,
     note_match,
     occupy,
     record_of,
-    vacate,
 )
 from shedjoin.kernels.victims import (
     FULL,
     HEAD,
-    QUEUE_AT,
-    QUEUE_END,
-    QUEUE_HEAD,
     expect,
-    expired,
-    grow_up,
-    next_victim,
     offer,
     rear,
 )
@@ -61,12 +49,12 @@ MIN, MAX, SUM, PRODUCT, MEAN = range(5)
 
 GAINED, LIFE, LIFE_SQUARED = range(3)
 REFUSED, EVICTED, OUTLIVED, STORED = 0, 2, 4, 6
-CURSOR, FOUND, PHASE, SINCE, GROUP_END, GROUP_AT = range(8, 14)
+CURSOR, FOUND, PHASE, SINCE, GROUP_END, GROUP_AT, FIRST, ZERO = range(8, 16)
 STATE = 16
 GROUP_ROWS = 64
 EMIT, COUNT_IT = 1, 2
 AHEAD = 32
-_SECOND = 1e-6
+SECOND = 1e-6
 
 
 class Arriving(NamedTuple):
@@ -112,17 +100,27 @@ class Rules(NamedTuple):
     decay: float
     foresee: int
     combine: int
+    valued: int
     thins: int
     seed: int
 
 
 class Found(NamedTuple):
-    """Matches (arrival, payload place of the resident) in turn, counts, cursors."""
+    """Matches, counts, cursors, and who left.
+
+    A match is three words of ``pairs``: arrival, payload place and number of the
+    resident. ``left`` holds, by slot, the number of the arrival that made its resident
+    leave; ``gone`` likewise by arrival. Only what left since number ``state[FIRST]``
+    counts; ``state[ZERO]`` is the number of the first arrival.
+    Both are empty where nobody asks.
+    """
 
     pairs: IntArray
     state: IntArray
     sums: FloatArray
     group: IntArray
+    left: IntArray
+    gone: IntArray
 
 
 class Row(NamedTuple):
@@ -158,75 +156,6 @@ def worth(a: float, b: float, combine: int) -> float:
     if combine == PRODUCT:
         return a * b
     return (a + b) / 2.0
-
-
-@step
-def touch(first: int, key: IntArray, table: Table, cells: IntArray) -> float:
-    """Read what the next arrivals and their victims will need.
-
-    The reads do not depend on each other, so their cache misses overlap; one by one
-    they would be most of the work.
-    """
-    words, meta, importance = table.words, table.meta, table.importance
-    total = 0.0
-    for row in range(first, min(first + AHEAD, key.size)):
-        for side in range(2):
-            head = words[head_of(key[row], side, words)]
-            if head >= 0:
-                total += words[record_of(head, words)] + meta[head] + importance[head]
-    for pool in range(2):
-        head = HEAD * pool
-        start, end = cells[head + QUEUE_HEAD], cells[head + QUEUE_END]
-        for place in range(start, min(start + AHEAD, end)):
-            slot = cells[cells[head + QUEUE_AT] + 2 * place]
-            bits = meta[slot]
-            key_there = words[record_of(slot, words) + KEY]
-            total += words[head_of(key_there, bits & SIDE_BIT, words)]
-    return total
-
-
-@step
-def settle(rules: Rules, table: Table, victims: Victims, out: Found) -> int:
-    """Shed until every pool is within its capacity.
-
-    A victim with an arrival number from ``state[SINCE]`` on counts as refused.
-    """
-    words, state, cells = table.words, out.state, victims.cells
-    clock = words[CLOCK]
-    for pool in range(2):
-        head = HEAD * pool
-        while words[USED + pool] > rules.capacity[pool]:
-            if words[SHEDS] <= 0:
-                return RECOMPUTE
-            if clock >= words[FILL_AT] or cells[head + FULL]:
-                return FILL
-            grown = clock - rules.maturity
-            if rules.maturity >= 0 and not grow_up(
-                grown, rules.tie, head, words, table.score, cells, victims.worths
-            ):
-                return FILL
-            slot = expired(clock, head, words, cells)
-            if slot == NOBODY:
-                slot = next_victim(rules.tie, head, words, cells, victims.worths)
-            if slot == NOBODY:
-                return FILL
-            base = record_of(slot, words)
-            side = table.meta[slot] & SIDE_BIT
-            stayed = max(0, clock - words[base + TIME])
-            if words[base + NUMBER] >= state[SINCE]:
-                state[REFUSED + side] += 1
-                stayed = 0
-            elif stayed > rules.keep[side]:
-                state[OUTLIVED + side] += 1
-                stayed = rules.keep[side]
-            else:
-                state[EVICTED + side] += 1
-            seconds = stayed * _SECOND
-            out.sums[LIFE] += seconds
-            out.sums[LIFE_SQUARED] += seconds * seconds
-            vacate(slot, pool, words, table.meta)
-            words[SHEDS] -= 1
-    return DONE
 
 
 @step
@@ -288,10 +217,11 @@ def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found)
                 or coin(rules.seed, words[base + NUMBER], row.number)
                 < table.chance[slot]
             ):
-                place = state[FOUND]
-                out.pairs[2 * place] = row.at
-                out.pairs[2 * place + 1] = words[base + PLACE]
-                state[FOUND] = place + 1
+                place = 3 * state[FOUND]
+                out.pairs[place] = row.at
+                out.pairs[place + 1] = words[base + PLACE]
+                out.pairs[place + 2] = words[base + NUMBER]
+                state[FOUND] += 1
                 value = worth(row.importance, table.importance[slot], rules.combine)
                 out.sums[GAINED] += value
             if how & COUNT_IT:
@@ -304,7 +234,7 @@ def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found)
 @step
 def has_room(row: Row, rules: Rules, words: IntArray, out: Found) -> bool:
     """Whether all matches of an arrival fit."""
-    free = out.pairs.size // 2 - out.state[FOUND]
+    free = out.pairs.size // 3 - out.state[FOUND]
     if free >= words[COUNT]:
         return True
     low = row.time - rules.keep[1 - row.side]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from shedjoin.kernels.rates import add_spans
 from shedjoin.types import FloatArray, IntArray, Side
 
 AGES = 64
@@ -51,28 +52,30 @@ class Curve:
         self.half_life_us = half_life_us
         self.matches = np.zeros((2, LEVELS, AGES))
         self.seconds = np.zeros((2, LEVELS, AGES))
+        self.lately = np.zeros((2, LEVELS, AGES))  # matches that have no time yet
 
     def add_matches(self, side: IntArray, level: IntArray, age_us: IntArray) -> None:
-        """Count matches of residents."""
-        _add(self.matches, side, level, self._ages(side, age_us), 1.0)
+        """Count matches of residents; they tell nothing before :meth:`tick`."""
+        _add(self.lately, side, level, self._ages(side, age_us), 1.0)
 
     def add_time(
         self, side: Side, level: IntArray, young_us: IntArray, old_us: IntArray
     ) -> None:
         """Count the time from one age to another at which rows could be matched."""
         keep = max(1, self.keep_us[side])
+        span = np.zeros((LEVELS, AGES))
         low, high = (
-            np.clip(age * (AGES / keep), 0.0, AGES)[:, None]
-            for age in (young_us, old_us)
+            np.asarray(age * (AGES / keep), np.float64) for age in (young_us, old_us)
         )
-        within = np.diff(np.clip(np.arange(AGES + 1.0), low, high), axis=1)
-        of_level = np.arange(LEVELS)[:, None] == level
-        self.seconds[side] += (of_level @ within) * (keep * 1e-6 / AGES)
+        add_spans(level, low, high, span)
+        self.seconds[side] += span * (keep * 1e-6 / AGES)
 
-    def fade(self, passed_us: int) -> None:
-        """Let evidence age."""
+    def tick(self, passed_us: int) -> None:
+        """Let evidence age; take in the matches of the time that has passed."""
         factor = 0.5 ** (passed_us / self.half_life_us)
         self.matches *= factor
+        self.matches += self.lately
+        self.lately[:] = 0.0
         self.seconds *= factor
 
     def by_age(self) -> Table:
@@ -111,6 +114,7 @@ class Curve:
         return {
             "matches": self.matches.reshape(-1),
             "seconds": self.seconds.reshape(-1),
+            "lately": self.lately.reshape(-1),
         }
 
     def _ages(self, side: IntArray, age_us: IntArray) -> IntArray:

@@ -34,7 +34,7 @@ class Frequency:
     def __init__(self, width: int, half_life_us: int) -> None:
         self.half_life_us = half_life_us
         self.half_lives = half_life_us, max(1, half_life_us // FASTER)
-        self.counts = np.zeros((2, 2, DEPTH * width))
+        self.counts = np.zeros((2, DEPTH * width, 2))  # by side, cell and pace
         self.totals = np.zeros(2)
         self.origin_us = np.zeros(2, np.int64)
 
@@ -42,15 +42,16 @@ class Frequency:
         """Count arrivals of one stream, up to ``clock_us``."""
         if not self.totals.any():
             self.origin_us[:] = clock_us
+        weight = np.empty((key.size, 2))
         for pace in (SLOW, FAST):
             if self._halvings(pace, clock_us) > _RESCALE_AT:
-                self.counts[pace] *= self._fade(pace, clock_us)
+                self.counts[:, :, pace] *= self._fade(pace, clock_us)
                 self.totals *= self._fade(pace, clock_us) if pace == SLOW else 1.0
                 self.origin_us[pace] = clock_us
             halvings = (time - self.origin_us[pace]) / self.half_lives[pace]
-            weight = np.exp2(halvings)
-            add_keys(key, weight, self.counts[pace, side])
-            self.totals[side] += weight.sum() if pace == SLOW else 0.0
+            weight[:, pace] = np.exp2(halvings)
+        add_keys(key, weight.reshape(-1), self.counts[side].reshape(-1))
+        self.totals[side] += weight[:, SLOW].sum()
 
     def total(self, side: Side, clock_us: int) -> float:
         """Decayed count of all arrivals of one stream."""

@@ -11,7 +11,7 @@ from shedjoin.models.curve import AGES, Curve, Table, level_of, priorities
 from shedjoin.models.frequency import Frequency
 from shedjoin.models.monitored import Ghosts, Slice
 from shedjoin.models.worth import Worth
-from shedjoin.types import SIDES, FloatArray, IntArray, Side
+from shedjoin.types import SIDES, BoolArray, FloatArray, IntArray, Side
 
 _SMALLEST, _LARGEST = 1 << 8, 1 << 13
 _TICKS = 64
@@ -41,6 +41,8 @@ class Models:
         self.worth = Worth()
         self.clocks = np.zeros(2, np.int64)  # first arrival, last tick
         self.seen_matches = 0.0
+        self._by_age: Table | None = None  # until the next tick
+        self._by_level: Table | None = None
 
     def observe(
         self,
@@ -57,7 +59,7 @@ class Models:
         """
         if not self.clocks[0]:
             self.clocks[:] = time[0]
-        self.make_room(side, key)
+        watched = self.make_room(side, key)
         before = self.clock_us or int(time[0])
         self.clock_us = max(before, int(time.max()))
         if importance is not None and learn:
@@ -66,19 +68,24 @@ class Models:
             self.worth.add(side, importance, fade)
         mine = [np.flatnonzero(side == own) for own in SIDES]
         for own in SIDES:
-            self._watch(own, key[mine[own]], time[mine[own]], learn=learn)
+            rows = mine[own][watched[mine[own]]]
+            self._watch(own, key[rows], time[rows], learn=learn)
         if learn:
             self._tick()
             for own in SIDES:
                 rows = mine[own]
                 self.frequency.add(own, key[rows], time[rows], self.clock_us)
 
-    def make_room(self, side: IntArray, key: IntArray) -> None:
-        """Monitor fewer keys if coming arrivals would be too many ghosts."""
+    def make_room(self, side: IntArray, key: IntArray) -> BoolArray:
+        """Monitor fewer keys if coming arrivals would be too many ghosts.
+
+        Tells which arrivals are monitored.
+        """
         while True:
-            coming = np.bincount(side[self.slice.monitored(key)], minlength=2)
+            watched = self.slice.monitored(key)
+            coming = np.bincount(side[watched], minlength=2)
             if self.slice.has_room(coming, self.clock_us):
-                return
+                return watched
 
     def opposite_count(self, side: IntArray, key: IntArray) -> FloatArray:
         """Decayed count of each row's key on the other stream."""
@@ -93,18 +100,20 @@ class Models:
 
     def priority_by_age(self, side: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, whatever the key."""
-        table = priorities(self.curve.by_age())
+        if self._by_age is None:
+            self._by_age = priorities(self.curve.by_age())[:, None, :].copy()
         level = np.zeros(side.size, np.int64)
-        return self._pick(table[:, None, :].copy(), side, level, age_us)
+        return self._pick(self._by_age, side, level, age_us)
 
     def priority(self, side: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, for its key's frequency."""
-        per_count = np.log(2.0) / (self.frequency.half_life_us * 1e-6)
-        table = priorities(self.curve.by_level(per_count))
+        if self._by_level is None:
+            per_count = np.log(2.0) / (self.frequency.half_life_us * 1e-6)
+            self._by_level = priorities(self.curve.by_level(per_count))
         slow, best = self.frequency.opposite(side, key, self.clock_us)
         # Levels go by the slow pace, which does not jump; what is new comes on top.
         news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
-        return news * self._pick(table, side, level_of(slow), age_us)
+        return news * self._pick(self._by_level, side, level_of(slow), age_us)
 
     def mean_worth(self, side: IntArray, importance: FloatArray) -> FloatArray:
         """Mean importance of a result with each row."""
@@ -129,6 +138,7 @@ class Models:
         fixed = {n: a for n, a in self._arrays().items() if not n.startswith("ghost")}
         if any(len(cells[name]) != array.nbytes for name, array in fixed.items()):
             return
+        self._by_age = self._by_level = None
         for name, array in fixed.items():
             array[:] = np.frombuffer(cells[name], array.dtype)
         self.clock_us = int(np.frombuffer(cells["ghost_clock"], np.int64)[0])
@@ -161,8 +171,6 @@ class Models:
         return arrays
 
     def _watch(self, side: Side, key: IntArray, time: IntArray, *, learn: bool) -> None:
-        those = self.slice.monitored(key)
-        key, time = key[those], time[those]
         key.flags.writeable = False
         time.flags.writeable = False
         seen = self.slice.meet(side, key, time)
@@ -176,7 +184,8 @@ class Models:
         passed = self.clock_us - int(self.clocks[1])
         if passed * _TICKS < max(1, *self.keep_us):
             return
-        self.curve.fade(passed)
+        self._by_age = self._by_level = None
+        self.curve.tick(passed)
         for side in SIDES:
             ghosts = self.slice.ghosts[side]
             there = np.flatnonzero(

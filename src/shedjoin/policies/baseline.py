@@ -45,6 +45,8 @@ class Fifo(Policy):
     [0.0, 1.0]
     """
 
+    counts_matches: ClassVar[bool] = False
+
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row: its arrival number."""
         del models
@@ -79,6 +81,8 @@ class Recent(Policy):
     [5.0, 3.0]
     """
 
+    counts_matches: ClassVar[bool] = False
+
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row: its time."""
         del models
@@ -112,6 +116,8 @@ class UntilExpiry(Policy):
     >>> UntilExpiry().score(Residents.example(time=[5, 3], now_us=9), None).tolist()
     [-0.0, -1.0]
     """
+
+    counts_matches: ClassVar[bool] = False
 
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row: the later it came, the less."""
@@ -159,6 +165,8 @@ class Rand(Policy):
     Fix: pass a whole number from 0 to 4611686018427387904.
     """
 
+    counts_matches: ClassVar[bool] = False
+
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -204,6 +212,7 @@ class Greedy(Policy):
     [2.0, 7.0]
     """
 
+    counts_matches: ClassVar[bool] = False
     ties: ClassVar[Ties] = "newest"
 
     def score(self, residents: Residents, models: Models) -> FloatArray:

@@ -56,6 +56,7 @@ class Expected(Policy):
     True
     """
 
+    counts_matches: ClassVar[bool] = False
     dynamic: ClassVar[bool] = True
 
     def score(self, residents: Residents, models: Models) -> FloatArray:
@@ -105,6 +106,7 @@ class Valued(Policy):
     3.0
     """
 
+    counts_matches: ClassVar[bool] = False
     dynamic: ClassVar[bool] = True
 
     def score(self, residents: Residents, models: Models) -> FloatArray:

@@ -55,6 +55,7 @@ class Prob(Policy):
     [2.0, 1.0, 0.0]
     """
 
+    counts_matches: ClassVar[bool] = False
     dynamic: ClassVar[bool] = True
 
     def score(self, residents: Residents, models: Models) -> FloatArray:
@@ -102,6 +103,7 @@ class Age(Policy):
     [3.0, 1.0, 2.0]
     """
 
+    counts_matches: ClassVar[bool] = False
     dynamic: ClassVar[bool] = True
 
     def score(self, residents: Residents, models: Models) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from shedjoin.core.budgeted.table import SlotTable
 from shedjoin.kernels.slots import CLOCK, FILL_AT, SHEDS, TIME, survey
-from shedjoin.kernels.stages import Victims
+from shedjoin.kernels.stages import Rules, Victims
 from shedjoin.kernels.victims import (
     BARREN,
     BARS,
@@ -30,6 +30,7 @@ from shedjoin.types import FloatArray, IntArray
 
 NEVER_DUE = 1 << 62
 _FEWEST = 64
+_FITS = 1 << 62
 _GREATEST = np.finfo(np.float64).max
 _FILLS_PER_WINDOW = 8
 
@@ -53,9 +54,17 @@ def lowest(score: FloatArray, tie: IntArray, count: int) -> IntArray:
     worth = score[chosen]
     order = np.argsort(worth)  # much faster than a stable sort
     worth = worth[order]
-    if (worth[1:] == worth[:-1]).any():
-        order = np.lexsort((tie[chosen], score[chosen]))
-    return chosen[order]
+    rise = worth[1:] != worth[:-1]
+    if rise.all():
+        return chosen[order]
+    rank = np.zeros(chosen.size, np.int64)
+    np.cumsum(rise, out=rank[1:])
+    ties = tie[chosen[order]]
+    ties -= ties.min()
+    if int(ties.max()) * int(rank[-1] + 1) >= _FITS:
+        return chosen[np.lexsort((tie[chosen], score[chosen]))]
+    rank *= ties.max() + 1
+    return chosen[order[np.argsort(rank + ties)]]
 
 
 class Pool(NamedTuple):
@@ -65,7 +74,7 @@ class Pool(NamedTuple):
     number: IntArray
     score: FloatArray
     young: IntArray  # rows of (slot, number, time), flat
-    expiring: IntArray  # likewise, with the last instant of their life
+    soon: IntArray  # likewise, with the last instant of their life
 
 
 class Everyone(NamedTuple):
@@ -94,28 +103,15 @@ class Filler:
     ----------
     table : SlotTable
         The residents.
-    keep_us : (int, int)
-        How long a row of each side can be matched.
-    tie : int
-        1 if the oldest of equals leaves first, -1 if the newest.
-    maturity_us : int
-        Rows up to this age are spared; -1 spares nobody.
+    rules : Rules
+        The join.
     room : int
         Arrivals between two looks of Python, about.
     """
 
-    def __init__(
-        self,
-        table: SlotTable,
-        keep_us: tuple[int, int],
-        tie: int,
-        maturity_us: int,
-        room: int,
-    ) -> None:
+    def __init__(self, table: SlotTable, rules: Rules, room: int) -> None:
         self._table = table
-        self._keep_us = keep_us
-        self._tie = tie
-        self._maturity_us = maturity_us
+        self._rules = rules
         self._room = room
 
     def fill(self, pools: int) -> Victims:
@@ -126,11 +122,11 @@ class Filler:
         """
         table, scalars = self._table, self._table.scalars
         clock = int(scalars[CLOCK])
-        horizon = clock + max(1, max(self._keep_us) // _FILLS_PER_WINDOW)
+        horizon = clock + max(1, max(self._rules.keep) // _FILLS_PER_WINDOW)
         scalars[FILL_AT] = horizon
         slot, number, expiry = (np.empty(table.size + 1, np.int64) for _ in range(3))
         words, meta = table.table.words, table.table.meta
-        rows = survey(self._keep_us, words, meta, slot, number, expiry)
+        rows = survey(self._rules.keep, words, meta, slot, number, expiry)
         everyone = Everyone(slot[:rows], number[:rows], expiry[:rows])
         if pools == 1:
             return _victims([self._pool(everyone, clock, horizon), NO_POOL], self._room)
@@ -145,10 +141,10 @@ class Filler:
         slots, number, expiry = them
         time = self._table.column(TIME)
         score = self._table.table.score[slots]
-        young, some, tie = NOTHING, slots.size, self._tie * number
+        young, some, tie = NOTHING, slots.size, self._rules.tie * number
         worth = score
-        if self._maturity_us >= 0:
-            spared = clock - time[slots] <= self._maturity_us
+        if self._rules.maturity >= 0:
+            spared = clock - time[slots] <= self._rules.maturity
             young = np.flatnonzero(spared)
             young = young[np.argsort(number[young])]
             some -= young.size
@@ -176,30 +172,31 @@ def _victims(pools: list[Pool], room: int) -> Victims:
     """Lay the candidates out as the kernels want them."""
     room += _FEWEST
     heads = np.zeros((2, HEAD), np.int64)
-    cells, worths = [heads.reshape(-1)], [np.full(2 * BARS, -np.inf)]
     at, worth_at = heads.size, 2 * BARS
     for head, pool in zip(heads, pools, strict=True):
-        count = pool.slot.size
-        heap, nursery = max(room, count), room + pool.young.size // 3
-        head[[QUEUE_END, NURSERY_END]] = count, pool.young.size // 3
-        head[[HEAP_ROOM, NURSERY_ROOM]] = heap, nursery
+        count, young, soon = (part.size for part in (pool.slot, pool.young, pool.soon))
+        heap, nursery = max(room, count), room + young // 3
+        head[[QUEUE_END, NURSERY_END, EXPIRING_END]] = count, young // 3, soon // 3
+        head[[HEAP_ROOM, NURSERY_ROOM, EXPIRING_ROOM]] = heap, nursery, room + soon // 3
         head[BARREN] = count == 0
         head[[QUEUE_AT, QUEUE_WORTH_AT]] = at, worth_at
         head[[HEAP_AT, HEAP_WORTH_AT]] = at + 2 * count, worth_at + count
         head[NURSERY_AT] = at + 2 * (count + heap)
-        cells.append(np.stack([pool.slot, pool.number], axis=1).reshape(-1))
-        cells.append(np.zeros(2 * heap, np.int64))
-        cells.append(pool.young)
-        cells.append(np.zeros(3 * nursery - pool.young.size, np.int64))
-        cells.append(pool.expiring)
-        cells.append(np.zeros(3 * room, np.int64))
-        worths += [pool.score, np.zeros(heap)]
-        head[EXPIRING_END] = pool.expiring.size // 3
-        head[EXPIRING_ROOM] = pool.expiring.size // 3 + room
         head[EXPIRING_AT] = head[NURSERY_AT] + 3 * nursery
-        at = head[EXPIRING_AT] + 3 * head[EXPIRING_ROOM]
+        at = head[EXPIRING_AT] + 3 * room + soon
         worth_at += count + heap
-    victims = Victims(np.concatenate(cells), np.concatenate(worths))
+    victims = Victims(np.empty(at, np.int64), np.empty(worth_at))
+    victims.cells[: heads.size] = heads.reshape(-1)
+    victims.worths[: 2 * BARS] = -np.inf
+    for head, pool in zip(heads, pools, strict=True):
+        entries = victims.cells[head[QUEUE_AT] : head[HEAP_AT]]
+        entries[0::2], entries[1::2] = pool.slot, pool.number
+        victims.worths[head[QUEUE_WORTH_AT] : head[HEAP_WORTH_AT]] = pool.score
+        for start, part in (
+            (head[NURSERY_AT], pool.young),
+            (head[EXPIRING_AT], pool.soon),
+        ):
+            victims.cells[start : start + part.size] = part
     for place, pool in enumerate(pools):
         if pool.slot.size:
             bar = BARS * place

@@ -47,14 +47,18 @@ def ordered(blobs: Sequence[Blob], spec: JoinSpec, late_ms: int) -> Ordered:
     time = np.concatenate([np.zeros(0, np.int64), *times])
     order = np.argsort(time, kind="stable")  # left rows stand before right ones
     side = np.repeat(np.array(SIDES), counts)
-    importance = [_importance(batch) for batch in batches]
-    size = [_size(batch, in_bytes=_in_bytes(spec)) for batch in batches]
+    rows = order.size
+    importance, size = np.full(rows, np.inf), np.ones(rows, np.int64)
+    if any(batch is not None and _has_importance(batch) for batch in batches):
+        importance = np.concatenate([_importance(batch) for batch in batches])[order]
+    if _in_bytes(spec):
+        size = np.concatenate([_size(batch) for batch in batches])[order]
     return Ordered(
         side=side[order],
         key=np.concatenate([np.zeros(0, np.int64), *keys])[order],
         time=time[order],
-        importance=np.concatenate(importance)[order],
-        size=np.concatenate(size)[order],
+        importance=importance,
+        size=size,
         origin=np.concatenate([np.arange(count) for count in counts])[order],
         rows=(batches[0], batches[1]),
         seen=(seen[0], seen[1]),
@@ -65,21 +69,23 @@ def _in_bytes(spec: JoinSpec) -> bool:
     return spec.shedding is not None and spec.shedding.budget.in_bytes
 
 
+def _has_importance(rows: pa.RecordBatch) -> bool:
+    return IMPORTANCE_COLUMN in rows.schema.names
+
+
 def _importance(rows: pa.RecordBatch | None) -> FloatArray:
     """Importance of each row; infinite on a side that has none: it has no say."""
     if rows is None:
         return np.zeros(0)
-    if IMPORTANCE_COLUMN not in rows.schema.names:
+    if not _has_importance(rows):
         return np.full(rows.num_rows, np.inf)
     column = rows.column(IMPORTANCE_COLUMN).cast(pa.float64()).fill_null(0.0)
     found: FloatArray = column.to_numpy(zero_copy_only=False)
     return np.nan_to_num(found, nan=0.0)
 
 
-def _size(rows: pa.RecordBatch | None, *, in_bytes: bool) -> IntArray:
-    """What a row takes from the budget."""
+def _size(rows: pa.RecordBatch | None) -> IntArray:
+    """What a row takes from a budget in bytes."""
     if rows is None:
         return np.zeros(0, np.int64)
-    if not in_bytes:
-        return np.ones(rows.num_rows, np.int64)
     return row_sizes(rows) + (SLOT_BYTES + _ROUNDING)

@@ -20,6 +20,7 @@ ROW_BITS = 32
 _ROW_MASK = (1 << ROW_BITS) - 1
 _MERGE = 16
 _MOSTLY_DEAD = 0.5
+_DENSE, _TIDY = 1.5, 1.2
 _SMALL_BYTES = 1 << 16
 _SLACK_BYTES = 1 << 16
 
@@ -81,13 +82,18 @@ class Payload:
             rows = self._workspace.get(int(ids[owner[part[0]]]))
             yield rows, place[part] & _ROW_MASK, part
 
+    def is_dense(self, residents: int) -> bool:
+        """Whether there is little to tidy up: few segments, few rows that died."""
+        rows = sum(segment.rows for segment in self.segments.values())
+        return len(self.segments) < _MERGE and rows <= _DENSE * residents
+
     def tidy(
         self, place: IntArray, size: IntArray | None, most: int | None
     ) -> IntArray:
         """Rewrite segments until at most ``most`` bytes are held; return new places.
 
         ``place`` and ``size`` are those of all residents; without sizes the rows of a
-        segment count alike, and without ``most`` a quarter more may be held than lives.
+        segment count alike, and without ``most`` some more may be held than lives.
         Segments without a resident go; those in which most is dead come first, then
         the next worst; small ones are put together when there are many of them.
         """
@@ -101,7 +107,7 @@ class Payload:
         else:
             live = np.bincount(owner, weights=size, minlength=ids.size)
         if most is None:
-            most = int(1.25 * live.sum()) + _SLACK_BYTES
+            most = int(_TIDY * live.sum()) + _SLACK_BYTES
         for at in np.flatnonzero(count == 0):
             self._drop(int(ids[at]))
         chosen = self._chosen(dict(zip(ids.tolist(), live.tolist(), strict=True)), most)

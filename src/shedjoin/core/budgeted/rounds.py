@@ -6,34 +6,35 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from shedjoin.core.budgeted.fill import NEVER_DUE, Filler, no_victims
+from shedjoin.core.budgeted.fill import NEVER_DUE, NOTHING, Filler, no_victims
+from shedjoin.core.budgeted.lookahead import LookAhead
 from shedjoin.core.budgeted.ordered import Ordered
 from shedjoin.core.budgeted.store import BudgetedStore
-from shedjoin.core.policy import Policy, Residents
+from shedjoin.core.budgeted.verbs import Verbs
+from shedjoin.core.policy import Policy
 from shedjoin.core.recompute import Adaptive, Amortised
 from shedjoin.core.shedding import Shedding
 from shedjoin.core.window import parse_duration
-from shedjoin.kernels.hashing import chain_words
+from shedjoin.kernels.lookahead import insert_until
 from shedjoin.kernels.rounds import probe_then_insert, shed_then_join
-from shedjoin.kernels.slots import CLOCK, NEXT_NUMBER, SHEDS
+from shedjoin.kernels.slots import CLOCK, NEXT_NUMBER, SHEDS, VALUED
 from shedjoin.kernels.stages import (
-    ADMIT,
     CURSOR,
     DONE,
+    FIRST,
     FOUND,
     GAINED,
     GROUP_ROWS,
     GROW,
-    PROBE,
     RECOMPUTE,
-    RETAIN,
     ROOM,
     STATE,
+    ZERO,
     Arriving,
     Found,
     Rules,
 )
-from shedjoin.types import FloatArray, IntArray
+from shedjoin.types import IntArray
 
 PAIRS = 1 << 17
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 8, 1 << 14
@@ -61,34 +62,22 @@ class Rounds:
         self._arrivals = arrivals
         self._shedding = shedding
         self._policy = policy
+        self._scalars = store.table.scalars
         self._first = shedding.discipline == "probe_then_insert"
         self._block_rows = min(
             max(store.capacity_rows, _SMALLEST_BLOCK), _LARGEST_BLOCK
         )
-        tie = 1 if policy.ties == "oldest" else -1
-        self._rules = Rules(
-            keep=store.spec.keeps_us,
-            capacity=store.capacity,
-            pooled=int(store.pooled),
-            tie=tie,
-            maturity=policy.maturity_us,
-            decay=policy.match_decay,
-            foresee=int(policy.foresees),
-            combine=shedding.combine_code,
-            thins=int(type(policy).thin is not Policy.thin),
-            seed=shedding.seed,
-        )
-        self._filler = Filler(
-            store.table, store.spec.keeps_us, tie, policy.maturity_us, self._block_rows
-        )
+        self._rules = _rules(store, shedding, valued=self._valued())
+        self._verbs = Verbs(policy, store.models, store.spec.keeps_us, shedding.seed)
+        self._filler = Filler(store.table, self._rules, self._block_rows)
+        steady = isinstance(shedding.recompute, Amortised) or not policy.dynamic
+        self._looks = self._first and steady and not policy.counts_matches
+        self._look = LookAhead(self._rules, PAIRS if self._looks else 0)
         self._victims = no_victims()
         self.sums = np.zeros(4)
         self._state = np.zeros(STATE, np.int64)
         self.recomputed = 0
-        self.unadmitted = 0
-        self.unretained = 0
         self.monitored = 0.0
-        self._scalars = store.table.scalars
         if not policy.dynamic:
             self._scalars[SHEDS] = NEVER_DUE
         elif self._scalars[SHEDS] > NEVER_DUE // 2:
@@ -137,6 +126,11 @@ class Rounds:
         self._store.models.make_room(self._arrivals.side[start:end], key)
         arriving = self._arriving(start, end)
         out = self._empty()
+        run = self._ahead if self._looks else self._one_by_one
+        for found in run(arriving, out):
+            yield self._given(start, found)
+
+    def _one_by_one(self, arriving: Arriving, out: Found) -> Iterator[Found]:
         kernel = probe_then_insert if self._first else shed_then_join
         while True:
             table = self._store.table.table
@@ -145,85 +139,65 @@ class Rounds:
                 break
             if why == ROOM:
                 if out.state[FOUND]:
-                    yield self._given(start, out)
+                    yield out
                     out.state[FOUND] = 0
                 else:
                     self._room *= 2
                     out = out._replace(pairs=self._pairs_room())
-            elif why == GROW:
-                self._store.table.grow()
-                self._victims = no_victims()
-                self._scalars = self._store.table.scalars
             else:
-                self._fill(due=why == RECOMPUTE)
+                self._help(why)
         if out.state[FOUND]:
-            yield self._given(start, out)
+            yield out
+
+    def _ahead(self, arriving: Arriving, out: Found) -> Iterator[Found]:
+        """Look matches up first, decide who leaves when, keep those that were there."""
+        rules, rows = self._rules, arriving.key.size
+        out.state[ZERO] = self._scalars[NEXT_NUMBER]
+        while out.state[CURSOR] < rows:
+            table, start = self._store.table.table, int(out.state[CURSOR])
+            out.state[FIRST] = self._scalars[NEXT_NUMBER]
+            out = self._look.watch(out, self._store.table.size, rows)
+            end = self._look.look_up(start, arriving, table)
+            while True:
+                why = insert_until(end, rules, arriving, table, self._victims, out)
+                if why in (DONE, GROW):
+                    break
+                self._help(why)
+            yield from self._look.matches(start, arriving, out)
+            if why == GROW:
+                self._help(why)
+
+    def _help(self, why: int) -> None:
+        """Do what a kernel stopped for."""
+        if why == GROW:
+            self._store.table.grow()
+            self._victims = no_victims()
+            self._scalars = self._store.table.scalars
+        else:
+            self._fill(due=why == RECOMPUTE)
 
     def _arriving(self, start: int, end: int) -> Arriving:
-        rows = self._arrivals
-        part = slice(start, end)
-        clock = max(int(self._scalars[CLOCK]), int(rows.time[start]))
-        newcomers = Residents(
-            side=rows.side[part],
-            key=rows.key[part],
-            time=rows.time[part],
-            number=self._scalars[NEXT_NUMBER] + np.arange(end - start),
-            importance=rows.importance[part],
-            matches=np.zeros(end - start),
-            last_match=rows.time[part],
-            now_us=clock,
-            keep_us=self._store.spec.keeps_us,
-        )
-        return Arriving(
-            side=newcomers.side,
-            key=newcomers.key,
-            time=newcomers.time,
-            importance=newcomers.importance,
-            size=rows.size[part],
-            score=self._scores(newcomers, first=True),
-            place=-1 - np.arange(start, end),
-            does=self._does(newcomers),
-            chance=self._chance(newcomers),
-        )
+        clock = max(int(self._scalars[CLOCK]), int(self._arrivals.time[start]))
+        number = int(self._scalars[NEXT_NUMBER])
+        return self._verbs.arriving(self._arrivals, start, end, number, clock)
 
-    def _does(self, newcomers: Residents) -> IntArray:
-        policy, models = self._policy, self._store.models
-        rows = newcomers.key.size
-        admit = policy.admit(newcomers, models)
-        probe = policy.probe(newcomers, models)
-        chance = policy.retain(newcomers, models)
-        does = np.full(rows, ADMIT | PROBE | RETAIN)
-        if probe is not None:
-            does[~probe] &= ~PROBE
-        if chance is not None:
-            does[self._coin(newcomers.number) >= chance] &= ~RETAIN
-        if admit is not None:
-            self.unadmitted += int((~admit).sum())
-            does[~admit] = 0
-        self.unretained += int(((does & (ADMIT | RETAIN)) == ADMIT).sum())
-        return does
-
-    def _chance(self, newcomers: Residents) -> FloatArray:
-        chance = self._policy.thin(newcomers, self._store.models)
-        return np.ones(newcomers.key.size) if chance is None else chance
-
-    def _coin(self, number: IntArray) -> FloatArray:
-        """A number between 0 and 1 for each arrival: the same whenever it is drawn."""
-        seed = np.full(number.size, self._shedding.seed)
-        return (chain_words(seed, number) >> 11 & ((1 << 53) - 1)) / float(1 << 53)
-
-    def _scores(self, residents: Residents, *, first: bool = False) -> FloatArray:
-        score = self._policy.first_score if first else self._policy.score
-        found = np.asarray(score(residents, self._store.models), np.float64)
-        return np.nan_to_num(found, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+    def _valued(self) -> int:
+        """Whether rows have importance: those that came or any before them."""
+        if np.isfinite(self._arrivals.importance).any():
+            self._scalars[VALUED] = 1
+        return int(self._scalars[VALUED])
 
     def _fill(self, *, due: bool) -> None:
         table = self._store.table
         if due:
             alive = table.alive()
-            keep, decay = self._store.spec.keeps_us, self._rules.decay
-            residents = table.residents(alive, keep, decay)
-            table.table.score[alive] = self._scores(residents)
+            counts = self._policy.counts_matches
+            residents = table.residents(
+                alive,
+                self._store.spec.keeps_us,
+                self._rules.decay if counts else None,
+            )
+            table.table.score[alive] = self._verbs.scores(residents)
             table.touch(alive)
             self.recomputed += 1
             self._scalars[SHEDS] = self._shedding.recompute.sheds(alive.size)
@@ -238,6 +212,11 @@ class Rounds:
             self._scalars[SHEDS] = 0
 
     @property
+    def unwanted(self) -> tuple[int, int]:
+        """Arrivals that were not admitted, and those that were but not retained."""
+        return self._verbs.unadmitted, self._verbs.unretained
+
+    @property
     def tally(self) -> IntArray:
         """Counts by the names of the kernels."""
         return self._state[:CURSOR]
@@ -249,16 +228,35 @@ class Rounds:
             state=self._state,
             sums=self.sums,
             group=np.zeros(GROUP_ROWS, np.int64),
+            left=NOTHING,
+            gone=NOTHING,
         )
 
     def _pairs_room(self) -> IntArray:
-        return np.empty(2 * self._room, np.int64)
+        return np.empty(3 * self._room, np.int64)
 
     def _given(self, start: int, out: Found) -> Pairs:
         """Matches found since the last time; those of monitored keys are counted."""
-        found = out.pairs[: 2 * out.state[FOUND]].reshape(-1, 2)
+        found = out.pairs[: 3 * out.state[FOUND]].reshape(-1, 3)
         arrival, place = found[:, 0] + start, found[:, 1].copy()
         monitored = self._store.models.slice.monitored(self._arrivals.key[arrival])
         share = self._store.models.slice.share
         self.monitored += float(monitored.sum()) / share
         return arrival, place
+
+
+def _rules(store: BudgetedStore, shedding: Shedding, *, valued: int) -> Rules:
+    policy = shedding.policy
+    return Rules(
+        keep=store.spec.keeps_us,
+        capacity=store.capacity,
+        pooled=int(store.pooled),
+        tie=1 if policy.ties == "oldest" else -1,
+        maturity=policy.maturity_us,
+        decay=policy.match_decay,
+        foresee=int(policy.foresees),
+        combine=shedding.combine_code,
+        valued=valued,
+        thins=int(type(policy).thin is not Policy.thin),
+        seed=shedding.seed,
+    )

@@ -82,7 +82,7 @@ def _report(
     )
     taken = np.bincount(arrivals.side, minlength=2)
     late = np.array(arrivals.seen) - taken
-    now = store.residents()
+    now = store.table.sides
     shed = taken - stored + refused + evicted + outlived
     left_right = {
         "seen": arrivals.seen,
@@ -99,8 +99,8 @@ def _report(
     }
     return Report(
         **counts,
-        unadmitted=rounds.unadmitted,
-        unretained=rounds.unretained,
+        unadmitted=rounds.unwanted[0],
+        unretained=rounds.unwanted[1],
         refused=int(refused.sum()),
         evicted=int(evicted.sum()),
         outlived=int(outlived.sum()),

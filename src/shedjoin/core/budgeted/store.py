@@ -12,7 +12,7 @@ from shedjoin.core.recompute import Adaptive
 from shedjoin.core.shedding import Shedding
 from shedjoin.core.spec import JoinSpec
 from shedjoin.errors import ParameterError
-from shedjoin.kernels.slots import NUMBER, PLACE, SIZE_SHIFT, TIME
+from shedjoin.kernels.slots import NUMBER, PLACE, SIZE_SHIFT
 from shedjoin.models.learned import Models
 from shedjoin.types import SIDES, IntArray
 
@@ -71,33 +71,25 @@ class BudgetedStore:
             return 0
         return self.payload.nbytes + SLOT_BYTES * self.table.size
 
-    def residents(self) -> tuple[int, int]:
-        """Count the residents of each side."""
-        right = int(self.table.side(self.table.alive()).sum())
-        return self.table.count - right, right
-
     def expire(self, watermark_ms: int) -> IntArray:
         """Let go of residents that nothing can match any more; how many, by side."""
         self.watermark_ms = max(self.watermark_ms, watermark_ms)
-        alive = self.table.alive()
-        side = self.table.side(alive)
-        keep = np.where(side == 0, *self.spec.keeps_us)
-        gone = self.table.column(TIME)[alive] <= 1000 * self.watermark_ms - keep
-        self.table.vacate(alive[gone], pooled=self.pooled)
-        return np.bincount(side[gone], minlength=2)
+        keep = self.spec.keeps_us
+        horizon = 1000 * self.watermark_ms
+        return self.table.expire(
+            (horizon - keep[0], horizon - keep[1]), pooled=self.pooled
+        )
 
     def keep_pending(self, arrivals: Ordered) -> None:
         """Store the payload of arrivals that became residents and still are."""
-        alive = self.table.alive()
         place = self.table.column(PLACE)
-        pending = alive[place[alive] < 0]
-        pending = pending[np.argsort(self.table.column(NUMBER)[pending])]
-        side = self.table.side(pending)
+        slot = self.table.pending(arrivals.side.size)
+        rows = np.flatnonzero(slot >= 0)
         for own in SIDES:
-            slots = pending[side == own]
-            if slots.size:
-                at = pa.array(arrivals.origin[-1 - place[slots]])
-                place[slots] = self.payload.add(own, arrivals.rows[own].take(at))
+            mine = rows[arrivals.side[rows] == own]
+            if mine.size:
+                taken = arrivals.rows[own].take(pa.array(arrivals.origin[mine]))
+                place[slot[mine]] = self.payload.add(own, taken)
 
     def fit(self) -> IntArray:
         """Rewrite what has become sparse; keep a budget in bytes to the byte.
@@ -127,6 +119,8 @@ class BudgetedStore:
         return late <= (1.0 - scheme.tolerance) * early
 
     def _tidy(self, most: int | None) -> None:
+        if most is None and self.payload.is_dense(self.table.count):
+            return
         alive = self.table.alive()
         place = self.table.column(PLACE)
         size = None

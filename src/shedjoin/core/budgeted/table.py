@@ -15,15 +15,20 @@ from shedjoin.kernels.slots import (
     KEY,
     LAST,
     MATCHES,
+    NOBODY,
     NUMBER,
     PLACE,
+    RIGHTS,
     SCALARS,
     SIDE_BIT,
     SIZE_SHIFT,
     SLOTS,
     TIME,
     USED,
+    VALUED,
     WORDS,
+    expire_until,
+    pending,
     relink,
     vacate_all,
 )
@@ -68,6 +73,12 @@ class SlotTable:
         return int(self.table.words[COUNT])
 
     @property
+    def sides(self) -> tuple[int, int]:
+        """Residents of each side."""
+        right = int(self.table.words[RIGHTS])
+        return self.count - right, right
+
+    @property
     def clock_us(self) -> int:
         """Greatest event time seen."""
         return int(self.table.words[CLOCK])
@@ -108,24 +119,44 @@ class SlotTable:
         return self.table.meta[slots] & SIDE_BIT
 
     def residents(
-        self, slots: IntArray, keep_us: tuple[int, int], decay: float
+        self, slots: IntArray, keep_us: tuple[int, int], decay: float | None
     ) -> Residents:
-        """Residents as a policy sees them, now."""
-        last = self.column(LAST)[slots]
-        matches = self.matches[slots]
-        if decay > 0.0:
+        """Residents as a policy sees them, now.
+
+        Without a decay, nobody counts matches.
+        """
+        time = self.column(TIME)[slots]
+        last, matches = time, np.broadcast_to(0.0, slots.shape)
+        if decay is not None:
+            last, matches = self.column(LAST)[slots], self.matches[slots]
+        if decay:
             matches = matches * np.exp(-decay * np.maximum(0, self.clock_us - last))
+        valued = bool(self.scalars[VALUED])
         return Residents(
             side=self.side(slots),
             key=self.column(KEY)[slots],
-            time=self.column(TIME)[slots],
+            time=time,
             number=self.column(NUMBER)[slots],
-            importance=self.table.importance[slots],
+            importance=self.table.importance[slots]
+            if valued
+            else np.broadcast_to(np.inf, slots.shape),
             matches=matches,
             last_match=last,
             now_us=self.clock_us,
             keep_us=keep_us,
         )
+
+    def expire(self, horizon: tuple[int, int], *, pooled: bool) -> IntArray:
+        """Let all residents up to a time go, by side; tell how many."""
+        count = np.zeros(2, np.int64)
+        expire_until(horizon, int(pooled), self.table.words, self.table.meta, count)
+        return count
+
+    def pending(self, rows: int) -> IntArray:
+        """Slot of each arrival whose payload is not stored yet, or NOBODY."""
+        slots = np.full(rows, NOBODY)
+        pending(self.table.words, self.table.meta, slots)
+        return slots
 
     def vacate(self, slots: IntArray, *, pooled: bool) -> None:
         """Let residents go."""
