@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from shedjoin.errors import ParameterError
-from shedjoin.plan.model import Model, at_least_zero, positive, predicted_recall
+from shedjoin.plan.model import (
+    Model,
+    as_share,
+    at_least_zero,
+    positive,
+    predicted_recall,
+)
 
 _HALVINGS = 60
 _ENOUGH = 1 - 1e-12
@@ -151,10 +157,7 @@ def memory_for(model: Model, recall: float) -> float:
     >>> round(memory_for(AgeModel([1, 1, 2, 1]), 0.8), 6)
     3.0
     """
-    if not 0 <= recall <= 1:
-        raise ParameterError(
-            f"recall={recall!r} is not a share.", fix="pass a number from 0 to 1."
-        )
+    as_share("recall", recall)
     low, high = 0.0, model.demand
     if predicted_recall(model, low) >= recall:
         return low

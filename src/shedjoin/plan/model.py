@@ -94,3 +94,22 @@ def at_least_zero(name: str, value: float) -> float:
             fix=f"pass 0 or more tuples, e.g. {name}=1000.",
         )
     return value
+
+
+def as_share(name: str, value: float) -> float:
+    """Check a number from 0 to 1."""
+    if not 0 <= value <= 1:
+        raise ParameterError(
+            f"{name}={value!r} is not a share.", fix="pass a number from 0 to 1."
+        )
+    return value
+
+
+def not_negative(name: str, value: float) -> float:
+    """Check a finite number from 0 up that does not count tuples."""
+    if not 0 <= value < np.inf:
+        raise ParameterError(
+            f"{name}={value!r} is not a finite number from 0 up.",
+            fix=f"pass 0 or more, e.g. {name}=1.0.",
+        )
+    return value

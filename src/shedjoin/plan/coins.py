@@ -1,0 +1,76 @@
+"""Coins of a sampled join: one for each result that a tuple is expected to yield."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from scipy import special
+from scipy.optimize import brentq
+
+from shedjoin.plan.model import FloatArray
+from shedjoin.plan.recall import AgeModel, FrequencyModel
+
+Window: TypeAlias = FrequencyModel | AgeModel
+
+_FITS = 1 + 1e-12
+"""A use above the budget by less, relatively, is the budget, rounded."""
+
+_MOST_STEPS = 1000
+
+
+class Clusters(NamedTuple):
+    """The results of one tuple are a cluster; one row for each kind of tuple."""
+
+    arrivals: FloatArray
+    """Tuples per time unit."""
+
+    size: FloatArray
+    """Results that each yields in its window, on average."""
+
+
+def clusters(window: Window) -> Clusters:
+    """Clusters of a window: one for each value, or one for all under an age curve."""
+    if isinstance(window, AgeModel):
+        return Clusters(np.array([window.rate]), np.array([np.sum(window.curve)]))
+    seen = window.opposite_rate * window.window
+    return Clusters(
+        window.rate * np.asarray(window.own), seen * np.asarray(window.opposite)
+    )
+
+
+def whole_coins(size: FloatArray) -> FloatArray:
+    """Coins that UNIFORM flips for a tuple: a whole number, and one at least."""
+    coins: FloatArray = np.maximum(1.0, np.rint(size))
+    return coins
+
+
+def some_success(fraction: float, coins: FloatArray) -> FloatArray:
+    """Probability that at least one coin succeeds."""
+    # 1 - q**n keeps no digit of a small fraction; these also take a fraction of 1.
+    chance: FloatArray = -special.expm1(special.xlog1py(coins, -fraction))
+    return chance
+
+
+def last_success(fraction: float, coins: FloatArray) -> FloatArray:
+    """Place of the last coin that succeeds, 0 if none does, as a share of all coins."""
+    if fraction == 0:
+        return np.zeros_like(coins)
+    failed = (1 - fraction) * some_success(fraction, coins) / (fraction * coins)
+    place: FloatArray = np.maximum(0.0, 1 - failed)
+    return place
+
+
+def largest_fraction(use: Callable[[float], float], budget: float) -> float:
+    """The largest fraction whose use fits; use is 0 at 0 and never falls."""
+    if use(1.0) <= budget * _FITS:
+        return 1.0
+    found = brentq(
+        lambda fraction: use(fraction) - budget,
+        0.0,
+        1.0,
+        xtol=1e-15,
+        maxiter=_MOST_STEPS,
+    )
+    return float(found)
