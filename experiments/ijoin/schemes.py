@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from shedjoin.core.policy import Policy, Residents
 from shedjoin.policies import Fifo, Greedy, IJoin, Prob, Size
-from shedjoin.policies.baseline import lots
+from shedjoin.core.lots import lots
 from shedjoin.types import FloatArray
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Redrawn(Policy):
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row: a lot of this instant."""
         del models
-        return lots(0, residents.number + residents.now_us)
+        return lots(0, residents.key, residents.number + residents.now_us)
 
 
 def ijoin(

@@ -2,24 +2,30 @@
 
 from importlib.metadata import version
 
-from shedjoin.api import join
+from shedjoin.api import estimate, join
 from shedjoin.core.budget import Budget
 from shedjoin.core.importance import Histogram, Lookup
 from shedjoin.core.recompute import Adaptive, Amortised, Every, Successive
 from shedjoin.core.window import Within
-from shedjoin.policies.goals import MostImportant, MostResults
+from shedjoin.policies.goals import MostImportant, MostResults, Sample
+from shedjoin.quality.aggregates import Avg, Count, Sum
 
 __all__ = [
     "Adaptive",
     "Amortised",
+    "Avg",
     "Budget",
+    "Count",
     "Every",
     "Histogram",
     "Lookup",
     "MostImportant",
     "MostResults",
+    "Sample",
     "Successive",
+    "Sum",
     "Within",
+    "estimate",
     "join",
 ]
 __version__ = version("shedjoin")

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from shedjoin.core.budget import Budget
 from shedjoin.core.keys import On
 from shedjoin.core.policy import Discipline, Policy
 from shedjoin.core.recompute import DEFAULT, Recompute
-from shedjoin.core.window import Within
+from shedjoin.core.window import Duration, Within
 from shedjoin.errors import MissingExtraError
 from shedjoin.policies.goals import Goal, MostImportant, shedding_of
+from shedjoin.quality.aggregates import Aggregate
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
 
 
 def join(  # noqa: PLR0913  (two streams; all else by keyword)
@@ -100,4 +102,80 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         shards=shards,
         suffixes=suffixes,
         name=name,
+    )
+
+
+def estimate(
+    results: DataFrame,
+    *,
+    window: Duration,
+    aggregates: Mapping[str, Aggregate],
+    time: str | Column | Sequence[str | Column] | None = None,
+    slide: Duration | None = None,
+    by: str | Sequence[str] = (),
+    level: float = 0.95,
+) -> DataFrame:
+    """Estimate COUNT, SUM and AVG over windows of a sampled join, with intervals.
+
+    The rows are weighted by ``_weight``, 1 / the probability that they were kept, and
+    come in sampled units told apart by ``_cluster``; both are columns of the results.
+    All is done by Spark's own aggregations. If every weight is 1, the values are exact.
+
+    On a stream the windows come out in append mode, each once, when the watermark has
+    passed it. No row of a join is late for its window.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Rows of a sampled join, a stream or a table.
+    window : str or timedelta
+        Length of the windows, such as ``"1 minute"``.
+    aggregates : dict
+        Names with ``Count()``, ``Count("column")``, ``Sum("column")`` or
+        ``Avg("column")``; also of a Spark expression. Nulls are skipped as in SQL.
+    time : str, Column, or several, optional
+        What puts a row into a window: one of the two time columns of the join, or of
+        several the latest. By default the later of the two. Other streams need
+        ``withWatermark`` on it.
+    slide : str or timedelta, optional
+        Distance between the beginnings of windows that overlap. The length by default.
+    by : str or list of str, optional
+        Columns to group by within a window.
+    level : float, default 0.95
+        Share of the intervals that hold the exact value.
+
+    Returns
+    -------
+    DataFrame
+        ``window``, the columns of ``by``, and for an aggregate named x: ``x``,
+        ``x_error`` (standard error), ``x_low`` and ``x_high``. Then ``rows`` and
+        ``clusters`` seen, ``effective_clusters`` (how many equal clusters would tell
+        the error as well; the fewest of any aggregate), and ``trusted``: false where
+        they are so few that the interval may miss the exact value more often than it
+        says. A window or group of which nothing was kept has no row.
+
+    Notes
+    -----
+    *Source.* Horvitz-Thompson totals, ratio estimator, Satterthwaite's degrees of
+    freedom for Student's t: :mod:`shedjoin.quality.horvitz_thompson` has the formulas.
+
+    *Guarantee.* COUNT and SUM are unbiased; AVG is for many clusters. The error is
+    unbiased if the weights of a cluster are equal, and on the safe side if they grow
+    and values have one sign.
+    """
+    try:
+        from shedjoin.spark.estimate import estimate as spark_estimate
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"shedjoin.estimate needs {error.name!r}, which is not installed.",
+            fix='run pip install "shedjoin[spark]".',
+        ) from error
+    return spark_estimate(
+        results,
+        window=window,
+        aggregates=aggregates,
+        time=time,
+        slide=slide,
+        by=by,
+        level=level,
     )

@@ -8,17 +8,21 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from shedjoin.errors import ColumnError, ParameterError
-from shedjoin.types import LEFT, RIGHT, Side
+from shedjoin.types import LEFT, RIGHT
 
 On: TypeAlias = str | Sequence[str] | Mapping[str, str]
 """One name, several names, or a mapping from left to right names."""
+
+
+SAMPLE = 2
+"""In place of a side: what the join itself says of a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutputColumn:
     """One column of the result: where it comes from and what it is called."""
 
-    side: Side
+    side: int
     source: str
     name: str
 

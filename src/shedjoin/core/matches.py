@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shedjoin.core.arrivals import Chunk
 from shedjoin.core.equality import equal_rows
+from shedjoin.core.keys import SAMPLE
 from shedjoin.core.spec import JoinSpec
 from shedjoin.core.store import WindowStore
 from shedjoin.kernels.index import Pairs, Reach, probe
@@ -67,33 +68,37 @@ def _gather(
 
 
 def combine_rows(
-    spec: JoinSpec, side: Side, mine: Met, theirs: Met
+    spec: JoinSpec, side: Side, mine: Met, theirs: Met, said: Met | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Joined rows of arrivals of ``side`` and residents of the other side."""
+    """Joined rows of arrivals of ``side`` and residents of the other side.
+
+    ``said`` is what the join itself says of each pair, if it does.
+    """
     other: Side = RIGHT if side == LEFT else LEFT
+    parts: dict[int, Met] = {side: mine, other: theirs}
+    if said is not None:
+        parts[SAMPLE] = said
     if not spec.direct:
         same = _same_keys(spec, side, mine, theirs)
-        mine, theirs = Met(mine.rows, mine.at[same]), Met(theirs.rows, theirs.at[same])
-    both = {side: (mine.rows, mine.at), other: (theirs.rows, theirs.at)}
-    return _combine(spec, both)
+        parts = {which: Met(met.rows, met.at[same]) for which, met in parts.items()}
+    return _combine(spec, parts)
 
 
-def _combine(
-    spec: JoinSpec, both: dict[Side, tuple[pa.RecordBatch, IntArray]]
-) -> Iterator[pa.RecordBatch]:
+def _combine(spec: JoinSpec, parts: dict[int, Met]) -> Iterator[pa.RecordBatch]:
     """Take the matched rows of both sides; in halves where a column would overflow."""
-    places = {side: pa.array(taken) for side, (_, taken) in both.items()}
+    places = {side: pa.array(met.at) for side, met in parts.items()}
     try:
         columns = [
-            both[column.side][0].column(column.source).take(places[column.side])
+            parts[column.side].rows.column(column.source).take(places[column.side])
             for column in spec.output
         ]
     except pa.ArrowInvalid:  # over 2 GiB of text in one column
-        half = len(both[LEFT][1]) // 2
+        half = len(parts[LEFT].at) // 2
         if not half:
             raise
-        for part in (slice(None, half), slice(half, None)):
-            yield from _combine(spec, {s: (r, t[part]) for s, (r, t) in both.items()})
+        for half_of in (slice(None, half), slice(half, None)):
+            halves = {s: Met(met.rows, met.at[half_of]) for s, met in parts.items()}
+            yield from _combine(spec, halves)
     else:
         yield pa.RecordBatch.from_arrays(columns, [c.name for c in spec.output])
 

@@ -98,6 +98,13 @@ class Policy:
     """Scores read ``matches`` or ``last_match``. A policy that does without is faster:
     who leaves does not depend on who meets whom, so many arrivals probe at once."""
 
+    learns: ClassVar[bool] = False
+    """Reads the models. Dynamic policies are taken to."""
+
+    samples: ClassVar[bool] = False
+    """Residents are a sample: scores are drawn by lot, and :meth:`inclusion` says how
+    likely they were. Results then carry their weight."""
+
     def admit(self, arrivals: Residents, models: Models) -> BoolArray | None:
         """Choose the arrivals that take part at all; None is all."""
 
@@ -112,6 +119,22 @@ class Policy:
 
         Every match of a resident tosses a coin of its own.
         """
+
+    def coins(self, arrivals: Residents, models: Models) -> IntArray | None:
+        """How many matches each arrival is expected to have; None is not said.
+
+        With :meth:`thin`, coins are then tossed for so many matches on arrival, and
+        the row is let go after the last one that wins.
+        """
+
+    def inclusion(
+        self, score: FloatArray, bar: FloatArray, key: IntArray, number: IntArray
+    ) -> FloatArray:
+        """Probability of rows to be residents still, if rows up to ``bar`` had to go.
+
+        Asked of policies that sample.
+        """
+        raise NotImplementedError
 
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row; when the budget is used up the lowest leaves first."""

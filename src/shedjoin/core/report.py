@@ -15,12 +15,20 @@ class Report:
     match. ``shed_*`` count all sheds of a side, and these say why, on both sides:
     ``unadmitted`` and ``unretained`` (the policy did not want them), ``refused`` (worth
     less than all residents), ``evicted`` (displaced), ``outlived`` (displaced when only
-    late rows could still match them).
+    late rows could still match them), ``spent`` (of a uniform sample: no later match of
+    theirs is wanted).
 
     ``importance`` is that of the results. Lifetimes are in seconds, over all rows that
     left. ``slice_matched`` of the ``slice_exact`` matches that an unlimited join would
     find were emitted, both estimated from the monitored keys: their ratio estimates
     the recall.
+
+    Of a sample, ``weight`` is the sum of the results' weights: an estimate of how many
+    results there are. ``met`` counts the matches that residents met, emitted or not.
+    ``checks`` are tests of the 95 % interval of that estimate on the monitored keys,
+    whose matches are all counted; ``checks_held`` of them contained the truth.
+    ``variance_*`` are predicted variances of that estimate by three schemes, up to a
+    factor that they share; ``keep=Sample()`` takes the least.
     """
 
     seen_left: int = 0
@@ -41,12 +49,20 @@ class Report:
     refused: int = 0
     evicted: int = 0
     outlived: int = 0
+    spent: int = 0
+    met: int = 0
+    checks: int = 0
+    checks_held: int = 0
     recomputed: int = 0
     importance: float = 0.0
     lifetimes: float = 0.0
     lifetimes_squared: float = 0.0
     slice_exact: float = 0.0
     slice_matched: float = 0.0
+    weight: float = 0.0
+    variance_eq: float = 0.0
+    variance_pps: float = 0.0
+    variance_uniform: float = 0.0
     segments: int = 0
     state_bytes: int = 0
     written_bytes: int = 0
@@ -74,6 +90,25 @@ class Report:
         if not self.lifetimes_squared:
             return 1.0
         return self.lifetimes**2 / (gone * self.lifetimes_squared)
+
+    @property
+    def scheme(self) -> str:
+        """Which sample of the join is predicted to tell most, and why.
+
+        >>> Report(variance_eq=9.0, variance_pps=3.0, variance_uniform=4.0).scheme
+        'PpsCluster: variance 0.33 of EqCluster, 0.75 of Uniform'
+        """
+        variance = {
+            "EqCluster": self.variance_eq,
+            "PpsCluster": self.variance_pps,
+            "Uniform": self.variance_uniform,
+        }
+        best = min(variance, key=lambda name: variance[name])
+        if not variance[best]:
+            return "all rows fit, or too little is known yet"
+        others = (name for name in variance if name != best)
+        said = (f"{variance[best] / variance[name]:.2f} of {name}" for name in others)
+        return f"{best}: variance {', '.join(said)}"
 
     @staticmethod
     def combine(name: str) -> Literal["sum", "max"]:
@@ -105,5 +140,9 @@ REAL_FIELDS = (
     "lifetimes_squared",
     "slice_exact",
     "slice_matched",
+    "weight",
+    "variance_eq",
+    "variance_pps",
+    "variance_uniform",
 )
 """Fields that are not whole numbers."""

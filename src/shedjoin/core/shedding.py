@@ -44,6 +44,13 @@ class Shedding:
                     fix=f"choose one of {', '.join(get_args(choices))}.",
                 )
 
+        if self.policy.samples and self.discipline != "probe_then_insert":
+            raise ParameterError(
+                f"discipline={self.discipline!r} leaves results out by what else came "
+                "at the same instant; weights of a sample could not say how likely.",
+                fix='write discipline="probe_then_insert", the default.',
+            )
+
     @property
     def combine_code(self) -> int:
         """Number of the combiner in the kernels."""

@@ -6,14 +6,19 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
 
-from shedjoin.core.keys import OutputColumn
+from shedjoin.core.keys import SAMPLE, OutputColumn
 from shedjoin.core.shedding import Shedding
+from shedjoin.errors import ColumnError
 from shedjoin.types import LEFT, Side
 
 HASH_COLUMN = "__shedjoin_hash"
 """Added to packed rows whose key does not fit 64 bits."""
 IMPORTANCE_COLUMN = "__shedjoin_importance"
 """Added to packed rows of a side that has importance."""
+WEIGHT_COLUMN = "_weight"
+"""Of a sampled result: 1 / the probability that it was emitted."""
+CLUSTER_COLUMN = "_cluster"
+"""Of a sampled result: which results were emitted together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,26 @@ class JoinSpec:
     def sides(self) -> tuple[SideSpec, SideSpec]:
         """Both streams, left first."""
         return self.left, self.right
+
+    @property
+    def samples(self) -> bool:
+        """Whether results carry weights."""
+        return self.shedding is not None and self.shedding.policy.samples
+
+    def with_shedding(self, shedding: Shedding | None) -> JoinSpec:
+        """Say how the join sheds; of a sample, results have two more columns."""
+        spec = replace(self, shedding=shedding)
+        if not spec.samples:
+            return spec
+        added = (WEIGHT_COLUMN, CLUSTER_COLUMN)
+        taken = [column.name for column in self.output if column.name in added]
+        if taken:
+            raise ColumnError(
+                f"the result of a sample has a column {taken[0]!r} of its own.",
+                fix=f"rename the column {taken[0]!r} of the stream.",
+            )
+        tags = tuple(OutputColumn(SAMPLE, name, name) for name in added)
+        return replace(spec, output=self.output + tags)
 
     def keep_us(self, side: Side) -> int:
         """How long a resident of that side can still be matched after its own time."""

@@ -126,6 +126,13 @@ def note_leaving(slot: int, words: IntArray, out: Found) -> None:
 
 
 @step
+def raise_bar(score: float, pool: int, words: IntArray, out: Found) -> None:
+    """Note the score of who has to leave: of a sample, the inclusion follows it."""
+    at = pool * (out.raised.size // 2) + words[NEXT_NUMBER] - out.state[ZERO]
+    out.raised[at] = max(out.raised[at], score)
+
+
+@step
 def settle(rules: Rules, table: Table, victims: Victims, out: Found) -> int:
     """Shed until every pool is within its capacity.
 
@@ -148,6 +155,8 @@ def settle(rules: Rules, table: Table, victims: Victims, out: Found) -> int:
             slot = expired(clock, head, words, cells)
             if slot == NOBODY:
                 slot = next_victim(rules.tie, head, words, cells, victims.worths)
+                if slot != NOBODY and rules.weighs:
+                    raise_bar(table.score[slot], pool, words, out)
             if slot == NOBODY:
                 return FILL
             base = record_of(slot, words)
@@ -210,7 +219,7 @@ def is_hopeless(
 
 
 @step
-def refuse(row: Row, table: Table, out: Found) -> None:
+def refuse(row: Row, score: float, rules: Rules, table: Table, out: Found) -> None:
     """Count an arrival as stored and shed at once."""
     out.state[STORED + row.side] += 1
     out.state[REFUSED + row.side] += 1
@@ -218,3 +227,5 @@ def refuse(row: Row, table: Table, out: Found) -> None:
         out.gone[row.number - out.state[ZERO]] = row.number
     table.words[SHEDS] -= 1
     table.words[NEXT_NUMBER] += 1
+    if rules.weighs:
+        raise_bar(score, 0 if rules.pooled else row.side, table.words, out)

@@ -57,6 +57,7 @@ from shedjoin.kernels.stages import (
     coin,
     row_at,
     welcome,
+    wins,
     worth,
 )
 from shedjoin.types import FloatArray, IntArray
@@ -71,6 +72,7 @@ class Candidates(NamedTuple):
 
     pairs: IntArray
     worth: FloatArray
+    marks: FloatArray
     walker: IntArray
     at: IntArray
 
@@ -107,13 +109,15 @@ def look_up(
                     and time - rules.keep[1 - side] <= when <= time + rules.keep[side]
                 )
                 if same and rules.thins:
-                    toss = coin(rules.seed, words[base + NUMBER], number + row)
-                    same = toss < table.chance[slot]
+                    same = wins(slot, base, number + row, rules, table)
                 pair = PAIR * found
                 into.pairs[pair] = row
                 into.pairs[pair + 1] = words[base + PLACE]
                 into.pairs[pair + 2] = words[base + NUMBER]
                 into.pairs[pair + 3] = slot
+                if same and rules.weighs:
+                    into.marks[2 * found] = table.score[slot]
+                    into.marks[2 * found + 1] = table.chance[slot]
                 if same and rules.valued:
                     mine, theirs = arriving.importance[row], table.importance[slot]
                     into.worth[found] = worth(mine, theirs, rules.combine)
@@ -163,7 +167,7 @@ def insert_until(
             clock = max(words[CLOCK], row.time)
             size, score = arriving.size[at], arriving.score[at]
             if is_hopeless(row, size, score, clock, rules, table, victims):
-                refuse(row, table, out)
+                refuse(row, score, rules, table, out)
             elif words[FREE] < 0:
                 return GROW
             else:
@@ -188,6 +192,9 @@ def still_there(count: int, rules: Rules, into: Candidates, out: Found) -> None:
         out.pairs[3 * found] = row
         out.pairs[3 * found + 1] = into.pairs[pair + 1]
         out.pairs[3 * found + 2] = into.pairs[pair + 2]
+        if rules.weighs:
+            out.marks[2 * found] = into.marks[2 * each]
+            out.marks[2 * found + 1] = into.marks[2 * each + 1]
         found += meet
         if meet:
             out.sums[GAINED] += into.worth[each] if rules.valued else 1.0
@@ -220,7 +227,7 @@ def meet_each_other(
             same = arriving.key[other] == key and low <= arriving.time[other] <= high
             same = same and out.gone[other] >= zero + row
             if same and rules.thins:
-                toss = coin(rules.seed, np.int64(zero + other), zero + row)
+                toss = coin(rules.seed, key, np.int64(zero + other), ~(zero + row))
                 same = toss < arriving.chance[other]
             if same:
                 if found == room:
@@ -229,6 +236,9 @@ def meet_each_other(
                 out.pairs[3 * found] = row
                 out.pairs[3 * found + 1] = arriving.place[other]
                 out.pairs[3 * found + 2] = zero + other
+                if rules.weighs:
+                    out.marks[2 * found] = arriving.score[other]
+                    out.marks[2 * found + 1] = arriving.chance[other]
                 found += 1
             other = after[other]
         if rules.valued:

@@ -13,6 +13,7 @@ import numpy as np
 from shedjoin.kernels.hashing import mixed
 from shedjoin.kernels.jit import step
 from shedjoin.kernels.slots import (
+    CLOCK,
     COUNT,
     DIRTY_BIT,
     FILL_AT,
@@ -20,6 +21,7 @@ from shedjoin.kernels.slots import (
     NEXT,
     NUMBER,
     PLACE,
+    SIDE_BIT,
     TIME,
     Newcomer,
     count_hits,
@@ -27,6 +29,7 @@ from shedjoin.kernels.slots import (
     note_match,
     occupy,
     record_of,
+    vacate,
 )
 from shedjoin.kernels.victims import (
     FULL,
@@ -48,12 +51,16 @@ MIN, MAX, SUM, PRODUCT, MEAN = range(5)
 """How the importances of two partners combine."""
 
 GAINED, LIFE, LIFE_SQUARED = range(3)
-REFUSED, EVICTED, OUTLIVED, STORED = 0, 2, 4, 6
-CURSOR, FOUND, PHASE, SINCE, GROUP_END, GROUP_AT, FIRST, ZERO = range(8, 16)
-STATE = 16
+REFUSED, EVICTED, OUTLIVED, STORED, SPENT, MET = 0, 2, 4, 6, 8, 10
+CURSOR, FOUND, PHASE, SINCE, GROUP_END, GROUP_AT, FIRST, ZERO = range(12, 20)
+STATE = 20
 GROUP_ROWS = 64
 EMIT, COUNT_IT = 1, 2
 AHEAD = 32
+COINS_SHIFT = 32
+COINS_LEFT = (1 << COINS_SHIFT) - 1
+"""A resident's coins: how many are left, and above them which of these is the last
+that wins; counted down, so that the last of all is 1."""
 SECOND = 1e-6
 
 
@@ -69,6 +76,7 @@ class Arriving(NamedTuple):
     place: IntArray
     does: IntArray
     chance: FloatArray
+    coins: IntArray
 
 
 class Table(NamedTuple):
@@ -80,6 +88,7 @@ class Table(NamedTuple):
     importance: FloatArray
     meta: IntArray
     chance: FloatArray
+    coins: IntArray
 
 
 class Victims(NamedTuple):
@@ -102,6 +111,8 @@ class Rules(NamedTuple):
     combine: int
     valued: int
     thins: int
+    tosses: int
+    weighs: int
     seed: int
 
 
@@ -113,6 +124,10 @@ class Found(NamedTuple):
     leave; ``gone`` likewise by arrival. Only what left since number ``state[FIRST]``
     counts; ``state[ZERO]`` is the number of the first arrival.
     Both are empty where nobody asks.
+
+    Of a sample, ``marks`` holds score and chance of the resident of each match, and
+    ``raised``, by pool, the highest score that left: before any arrival, by the first
+    one, and so on.
     """
 
     pairs: IntArray
@@ -121,6 +136,8 @@ class Found(NamedTuple):
     group: IntArray
     left: IntArray
     gone: IntArray
+    marks: FloatArray
+    raised: FloatArray
 
 
 class Row(NamedTuple):
@@ -135,9 +152,12 @@ class Row(NamedTuple):
 
 
 @step
-def coin(seed: int, one: np.int64, other: int) -> float:
-    """Toss a coin for two arrival numbers: in [0, 1), always the same."""
-    bits = mixed(mixed(one + seed) ^ other)
+def coin(seed: int, key: np.int64, number: np.int64, other: int) -> float:
+    """Toss a coin for a resident and something of its own: in [0, 1), always the same.
+
+    By key and number: numbers alone repeat from shard to shard.
+    """
+    bits = mixed(mixed(mixed(key + seed) + number) ^ other)
     return float((bits >> 11) & 0x1FFFFFFFFFFFFF) / 9007199254740992.0
 
 
@@ -181,6 +201,7 @@ def welcome(
     table.score[slot] = score
     table.importance[slot] = row.importance
     table.chance[slot] = arriving.chance[at]
+    table.coins[slot] = arriving.coins[at]
     out.state[STORED + row.side] += 1
     if rules.maturity < 0:
         fits = offer(slot, row.number, score, rules.tie, head, cells, victims.worths)
@@ -192,6 +213,48 @@ def welcome(
     if not fits:
         cells[head + FULL] = 1
     return slot
+
+
+@step
+def wins(slot: int, base: int, other: int, rules: Rules, table: Table) -> bool:
+    """Whether a match of a resident is emitted: the coins it has, or one per pair."""
+    key, number = table.words[base + KEY], table.words[base + NUMBER]
+    if rules.tosses and table.coins[slot]:
+        turn = table.coins[slot] & COINS_LEFT
+        return bool(coin(rules.seed, key, number, turn) < table.chance[slot])
+    if rules.thins:
+        return bool(coin(rules.seed, key, number, ~other) < table.chance[slot])
+    return True
+
+
+@step
+def is_spent(slot: int, table: Table) -> bool:
+    """Take one of a resident's coins; whether it was the last that wins."""
+    coins = table.coins[slot]
+    if coins:
+        table.coins[slot] = coins - 1
+        table.meta[slot] |= DIRTY_BIT
+    return bool(coins and (coins & COINS_LEFT) == coins >> COINS_SHIFT)
+
+
+@step
+def mark(slot: int, found: int, table: Table, out: Found) -> None:
+    """Note what the weight of a match depends on."""
+    out.marks[2 * found] = table.score[slot]
+    out.marks[2 * found + 1] = table.chance[slot]
+
+
+@step
+def let_go(slot: int, rules: Rules, table: Table, out: Found) -> None:
+    """Free the slot of a resident whose coins are spent."""
+    words = table.words
+    side = table.meta[slot] & SIDE_BIT
+    stayed = max(0, words[CLOCK] - words[record_of(slot, words) + TIME])
+    seconds = min(stayed, rules.keep[side]) * SECOND
+    out.sums[LIFE] += seconds
+    out.sums[LIFE_SQUARED] += seconds * seconds
+    out.state[SPENT + side] += 1
+    vacate(slot, 0 if rules.pooled else side, words, table.meta)
 
 
 @step
@@ -209,25 +272,27 @@ def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found)
     hits = 0
     while slot >= 0:
         base = record_of(slot, words)
+        after = words[base + NEXT]
         same = words[base + KEY] == row.key and low <= words[base + TIME] <= high
         if same and words[base + NUMBER] < since:
             hits += 1
-            if how & EMIT and (
-                not rules.thins
-                or coin(rules.seed, words[base + NUMBER], row.number)
-                < table.chance[slot]
-            ):
+            if how & EMIT and wins(slot, base, row.number, rules, table):
                 place = 3 * state[FOUND]
                 out.pairs[place] = row.at
                 out.pairs[place + 1] = words[base + PLACE]
                 out.pairs[place + 2] = words[base + NUMBER]
+                if rules.weighs:
+                    mark(slot, state[FOUND], table, out)
                 state[FOUND] += 1
                 value = worth(row.importance, table.importance[slot], rules.combine)
                 out.sums[GAINED] += value
             if how & COUNT_IT:
                 note_match(base, row.time, rules.decay, words, table.reals)
                 table.meta[slot] |= DIRTY_BIT
-        slot = words[base + NEXT]
+            if rules.tosses and is_spent(slot, table):
+                let_go(slot, rules, table, out)
+        slot = after
+    state[MET + other] += hits
     return hits
 
 

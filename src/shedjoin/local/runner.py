@@ -164,7 +164,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
         if not workers:
             schemas = (tables[0].schema, tables[1].schema)
             spec = make_spec(schemas, on, within, time, shards, suffixes)
-            spec = replace(spec, shedding=shedding)
+            spec = spec.with_shedding(shedding)
             workers = [local_shard(spec, shard) for shard in range(shards)]
             importance = _importance(keep, schemas)
             delivery = Delivery(blobs, shuffle_seed, importance)

@@ -9,7 +9,14 @@ import pyarrow.compute as pc
 from shedjoin.core.hot import as_int64, fits_64_bits
 from shedjoin.core.importance import Source, evaluate
 from shedjoin.core.keys import On, key_pairs, output_columns, require_columns
-from shedjoin.core.spec import HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec, SideSpec
+from shedjoin.core.spec import (
+    CLUSTER_COLUMN,
+    HASH_COLUMN,
+    IMPORTANCE_COLUMN,
+    WEIGHT_COLUMN,
+    JoinSpec,
+    SideSpec,
+)
 from shedjoin.core.window import Within
 from shedjoin.errors import ColumnTypeError
 from shedjoin.types import IntArray
@@ -78,8 +85,10 @@ def with_importance(rows: pa.RecordBatch, source: Source | None) -> pa.RecordBat
 
 def result_schema(schemas: tuple[pa.Schema, pa.Schema], spec: JoinSpec) -> pa.Schema:
     """Names and types of the joined rows."""
+    said = pa.schema([(WEIGHT_COLUMN, pa.float64()), (CLUSTER_COLUMN, pa.int64())])
+    origin = (*schemas, said)
     return pa.schema(
-        [(c.name, schemas[c.side].field(c.source).type) for c in spec.output]
+        [(c.name, origin[c.side].field(c.source).type) for c in spec.output]
     )
 
 

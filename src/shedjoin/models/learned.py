@@ -10,6 +10,14 @@ from shedjoin.kernels.rates import read_table
 from shedjoin.models.curve import AGES, Curve, Table, level_of, priorities
 from shedjoin.models.frequency import Frequency
 from shedjoin.models.monitored import Ghosts, Slice
+from shedjoin.models.sampling import (
+    EVEN,
+    Outlook,
+    Rows,
+    matches_so_far,
+    outlook,
+    pps_sizes,
+)
 from shedjoin.models.worth import Worth
 from shedjoin.types import SIDES, BoolArray, FloatArray, IntArray, Side
 
@@ -27,13 +35,20 @@ class Models:
         How long a row of each side can be matched.
     capacity_rows : int
         About how many residents the shard may have; the models' room follows it.
+    samples : bool
+        Also learn which sample of the join tells most.
     """
 
-    def __init__(self, keep_us: tuple[int, int], capacity_rows: int) -> None:
+    def __init__(
+        self, keep_us: tuple[int, int], capacity_rows: int, *, samples: bool = False
+    ) -> None:
         width = 1 << (max(1, capacity_rows) - 1).bit_length()
         width = min(max(width, _SMALLEST), _LARGEST)
         window = max(1, *keep_us)
         self.keep_us = keep_us
+        self.capacity_rows = float(capacity_rows)
+        self._samples = samples
+        self._outlook = np.array([1.0, 0.0, 0.0, 0.0])
         self.clock_us = 0
         self.frequency = Frequency(width, window)
         self.slice = Slice(max(_SMALLEST, width // 4), keep_us)
@@ -41,8 +56,10 @@ class Models:
         self.worth = Worth()
         self.clocks = np.zeros(2, np.int64)  # first arrival, last tick
         self.seen_matches = 0.0
+        self.seen_pairs = 0
         self._by_age: Table | None = None  # until the next tick
         self._by_level: Table | None = None
+        self._lives: Table | None = None
 
     def observe(
         self,
@@ -108,12 +125,39 @@ class Models:
     def priority(self, side: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, for its key's frequency."""
         if self._by_level is None:
-            per_count = np.log(2.0) / (self.frequency.half_life_us * 1e-6)
-            self._by_level = priorities(self.curve.by_level(per_count))
+            self._by_level = priorities(self.curve.by_level(self._per_count))
         slow, best = self.frequency.opposite(side, key, self.clock_us)
         # Levels go by the slow pace, which does not jump; what is new comes on top.
         news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
         return news * self._pick(self._by_level, side, level_of(slow), age_us)
+
+    def expected_matches(self, side: IntArray, key: IntArray) -> FloatArray:
+        """Matches that a new row will have in all its life."""
+        if self._lives is None:
+            rate = self.curve.by_level(self._per_count)
+            self._lives = rate.sum(axis=2) * self._spans[:, None]
+        slow, best = self.frequency.opposite(side, key, self.clock_us)
+        news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
+        return news * self._lives[side, level_of(slow)]
+
+    def cluster_sizes(self, side: IntArray, key: IntArray) -> FloatArray:
+        """Expected matches of new rows, 1 on average, as PPS-CLUSTER takes them."""
+        mean = self._mean_matches()
+        if mean <= 0.0:
+            return np.ones(key.size)
+        return pps_sizes(self.expected_matches(side, key), mean, EVEN)
+
+    def _mean_matches(self) -> float:
+        """Matches of a row of either side in all its life, on average; 0 if unknown."""
+        rates = self.curve.by_age().sum(axis=1) * self._spans
+        rows = self.curve.seconds.sum(axis=(1, 2))
+        return float(rates @ rows / max(rows.sum(), 1e-30))
+
+    @property
+    def outlook(self) -> Outlook:
+        """What a sample of the join can reach."""
+        fraction, *variance = self._outlook.tolist()
+        return Outlook(fraction, (variance[0], variance[1], variance[2]))
 
     def mean_worth(self, side: IntArray, importance: FloatArray) -> FloatArray:
         """Mean importance of a result with each row."""
@@ -138,7 +182,7 @@ class Models:
         fixed = {n: a for n, a in self._arrays().items() if not n.startswith("ghost")}
         if any(len(cells[name]) != array.nbytes for name, array in fixed.items()):
             return
-        self._by_age = self._by_level = None
+        self._by_age = self._by_level = self._lives = None
         for name, array in fixed.items():
             array[:] = np.frombuffer(cells[name], array.dtype)
         self.clock_us = int(np.frombuffer(cells["ghost_clock"], np.int64)[0])
@@ -162,6 +206,7 @@ class Models:
             **self.curve.arrays(),
             **self.worth.arrays(),
             "clocks": self.clocks,
+            "outlook": self._outlook,
             "threshold": self.slice.threshold,
             "ghost_clock": np.array([self.clock_us]),
         }
@@ -174,6 +219,7 @@ class Models:
         key.flags.writeable = False
         time.flags.writeable = False
         seen = self.slice.meet(side, key, time)
+        self.seen_pairs += seen.key.size
         self.seen_matches += seen.key.size / self.slice.share
         if learn:
             level = self._levels(seen.side, seen.key)
@@ -184,7 +230,7 @@ class Models:
         passed = self.clock_us - int(self.clocks[1])
         if passed * _TICKS < max(1, *self.keep_us):
             return
-        self._by_age = self._by_level = None
+        self._by_age = self._by_level = self._lives = None
         self.curve.tick(passed)
         for side in SIDES:
             ghosts = self.slice.ghosts[side]
@@ -197,6 +243,35 @@ class Models:
                 side, level, self.clocks[1] - time, self.clock_us - time
             )
         self.clocks[1] = self.clock_us
+        if self._samples:
+            self._look_out()
+
+    def _look_out(self) -> None:
+        """Judge samples anew, on the rows of the slice that have not expired."""
+        parts = []
+        for side in SIDES:
+            mine, theirs = self.slice.ghosts[side], self.slice.ghosts[1 - side]
+            keep = max(1, self.keep_us[side])
+            lived = np.maximum(0, self.clock_us - mine.time) / keep
+            there = lived <= 1.0
+            mine = Ghosts(mine.key[there], mine.time[there])
+            own = np.full(mine.key.size, side)
+            met = matches_so_far(mine, theirs, keep)
+            expected = self.expected_matches(own, mine.key)
+            parts.append(Rows(expected, met, lived[there]))
+        rows = Rows(*map(np.concatenate, zip(*parts, strict=True)))
+        found = outlook(rows, self.slice.share, self.capacity_rows, EVEN)
+        self._outlook[:] = found.fraction, *found.variance
+
+    @property
+    def _spans(self) -> FloatArray:
+        """Seconds of an age, by side."""
+        return np.array(self.keep_us) * (1e-6 / AGES)
+
+    @property
+    def _per_count(self) -> float:
+        """Arrivals per second of a key, by its decayed count."""
+        return float(np.log(2.0) / (self.frequency.half_life_us * 1e-6))
 
     def _levels(self, side: IntArray, key: IntArray) -> IntArray:
         return level_of(self.frequency.opposite(side, key, self.clock_us)[0])

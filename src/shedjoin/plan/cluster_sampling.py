@@ -96,7 +96,7 @@ def pps_inclusion(memory: float, window: FrequencyModel) -> Inclusion:
     stored = window.rate * window.window * np.asarray(window.own)
     opposite = np.asarray(window.opposite)
     matched = opposite > 0
-    scale = _scale(memory, stored[matched], opposite[matched])
+    scale = pps_scale(memory, stored[matched], opposite[matched])
     probability = np.minimum(1.0, scale * opposite)
     unmatched = stored[~matched].sum()
     if unmatched > 0:
@@ -105,7 +105,8 @@ def pps_inclusion(memory: float, window: FrequencyModel) -> Inclusion:
     return Inclusion(scale, probability)
 
 
-def _scale(memory: float, stored: FloatArray, opposite: FloatArray) -> float:
+def pps_scale(memory: float, stored: FloatArray, opposite: FloatArray) -> float:
+    """Solve ``sum(stored * min(1, scale * opposite)) = memory`` for the scale."""
     common_first = np.argsort(-opposite, kind="stable")
     stored, opposite = stored[common_first], opposite[common_first]
     scales = 1 / opposite

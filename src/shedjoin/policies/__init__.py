@@ -1,9 +1,10 @@
 """Policies by name, and the goals that pick one."""
 
 from shedjoin.policies.baseline import Fifo, Greedy, Rand, Recent, UntilExpiry
-from shedjoin.policies.goals import MostImportant, MostResults
+from shedjoin.policies.goals import MostImportant, MostResults, Sample
 from shedjoin.policies.ijoin import IJoin, Size
 from shedjoin.policies.learned import Expected, Valued
+from shedjoin.policies.samples import BestSample, EqCluster, PpsCluster, Uniform
 from shedjoin.policies.srivastava_widom import Age, Prob
 
 POLICIES = (
@@ -18,21 +19,30 @@ POLICIES = (
     IJoin,
     Expected,
     Valued,
+    EqCluster,
+    PpsCluster,
+    Uniform,
+    BestSample,
 )
 
 __all__ = [
     "POLICIES",
     "Age",
+    "BestSample",
+    "EqCluster",
     "Expected",
     "Fifo",
     "Greedy",
     "IJoin",
     "MostImportant",
     "MostResults",
+    "PpsCluster",
     "Prob",
     "Rand",
     "Recent",
+    "Sample",
     "Size",
+    "Uniform",
     "UntilExpiry",
     "Valued",
 ]

@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from shedjoin.core.lots import check_seed, lots
 from shedjoin.core.policy import Policy, Residents, Ties
-from shedjoin.errors import ParameterError
 from shedjoin.types import FloatArray
 
 if TYPE_CHECKING:
     from shedjoin.models.learned import Models
-
-_LARGEST_SEED = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +138,10 @@ class Rand(Policy):
 
     *Symbols.* None.
 
-    *Departures.* Every row draws its lot on arrival, from a hash of the seed and its
-    arrival number; the lowest lot leaves. The residents are then a uniform sample of
-    the unexpired arrivals. The paper redraws at each shed, which favours later rows.
+    *Departures.* Every row draws its lot on arrival, from a hash of the seed, its key
+    and its arrival number; the lowest lot leaves. The residents are then a uniform
+    sample of the unexpired arrivals. The paper redraws at each shed, which favours
+    later rows.
 
     *Guarantee.* A uniform sample of the rows, not of the results.
 
@@ -170,16 +169,12 @@ class Rand(Policy):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if type(self.seed) is not int or not 0 <= self.seed <= _LARGEST_SEED:
-            raise ParameterError(
-                f"Rand(seed={self.seed!r}) is not a seed.",
-                fix=f"pass a whole number from 0 to {_LARGEST_SEED}.",
-            )
+        check_seed("Rand", self.seed)
 
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row: its lot."""
         del models
-        return lots(self.seed, residents.number)
+        return lots(self.seed, residents.key, residents.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,12 +214,3 @@ class Greedy(Policy):
         """Worth of each row: its importance."""
         del models
         return residents.importance
-
-
-def lots(seed: int, number: np.ndarray) -> FloatArray:
-    """Give each number a lot in [0, 1), the same whenever it is asked."""
-    offset = np.uint64(seed * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
-    bits = number.astype(np.uint64) + offset
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((bits ^ (bits >> np.uint64(31))) >> np.uint64(11)) / float(1 << 53)

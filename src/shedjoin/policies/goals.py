@@ -11,6 +11,7 @@ from shedjoin.core.recompute import Recompute
 from shedjoin.core.shedding import Combine, Shedding
 from shedjoin.errors import ParameterError
 from shedjoin.policies.learned import Expected, Valued
+from shedjoin.policies.samples import BestSample
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,41 @@ class MostImportant:
         return self.by or Valued()
 
 
-Goal = MostResults | MostImportant
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Keep a sample of the join, with which aggregates can be estimated.
+
+    Results have two more columns, ``_weight`` and ``_cluster``;
+    :func:`shedjoin.estimate` goes by them.
+
+    Parameters
+    ----------
+    by : Policy, optional
+        One of ``EqCluster``, ``PpsCluster`` and ``Uniform``; by default the one that
+        is predicted to tell most, and the report's ``scheme`` says why.
+
+    Examples
+    --------
+    >>> from shedjoin import Sample
+    >>> Sample().policy(seed=3)
+    BestSample(seed=3)
+    """
+
+    by: Policy | None = None
+
+    def __post_init__(self) -> None:
+        if self.by is not None and not getattr(self.by, "samples", False):
+            raise ParameterError(
+                f"Sample(by={self.by!r}) is not a sample.",
+                fix="write Sample(), or Sample(by=policies.PpsCluster()).",
+            )
+
+    def policy(self, seed: int) -> Policy:
+        """Name the policy that serves this goal."""
+        return self.by or BestSample(seed)
+
+
+Goal = MostResults | MostImportant | Sample
 
 
 def shedding_of(
@@ -73,5 +108,8 @@ def shedding_of(
         return None
     goal = MostResults() if keep is None else keep
     combine: Combine = goal.combine if isinstance(goal, MostImportant) else "min"
-    policy = goal.policy() if isinstance(goal, MostResults | MostImportant) else goal
+    if isinstance(goal, Sample):
+        policy = goal.policy(seed)
+    else:
+        policy = goal.policy() if isinstance(goal, Goal) else goal
     return Shedding(budget, policy, discipline, recompute, combine, seed)

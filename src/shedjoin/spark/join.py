@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import reduce
 from operator import and_
 
@@ -13,10 +12,17 @@ from pyspark.sql.types import StructField, StructType
 from shedjoin.core.keys import On
 from shedjoin.core.report import REPORT_FIELDS, Report
 from shedjoin.core.shedding import Shedding
-from shedjoin.core.spec import HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec
+from shedjoin.core.spec import (
+    CLUSTER_COLUMN,
+    HASH_COLUMN,
+    IMPORTANCE_COLUMN,
+    WEIGHT_COLUMN,
+    JoinSpec,
+)
 from shedjoin.core.window import Within
 from shedjoin.errors import ParameterError
 from shedjoin.spark.columns import Arguments, make_spec
+from shedjoin.spark.event_time import time_metadata
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
@@ -45,7 +51,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
             fix=f"leave it out to take spark.sql.shuffle.partitions ({partitions}).",
         )
     arguments = Arguments(on, within, time, shards or partitions, suffixes)
-    spec = replace(make_spec((left, right), arguments), shedding=shedding)
+    spec = make_spec((left, right), arguments).with_shedding(shedding)
     worth = importance_columns(importance, (left, right))
     numbers = shard_numbers(spec.shards)
     streaming = left.isStreaming
@@ -132,11 +138,18 @@ def _schema(frames: tuple[DataFrame, DataFrame], spec: JoinSpec) -> StructType:
     """Columns of the result, without the watermark that the inputs carry.
 
     A pair may be older than the watermark (its older row waited in the window), so a
-    later operator that dropped late rows by these columns would lose pairs.
+    later operator that dropped late rows by these columns would lose pairs. How far
+    each time column may lag is noted on it.
     """
+    said = StructType().add(WEIGHT_COLUMN, "double").add(CLUSTER_COLUMN, "long")
+    origin = (frames[0].schema, frames[1].schema, said)
     return StructType(
         [
-            StructField(column.name, frames[column.side].schema[column.source].dataType)
+            StructField(
+                column.name,
+                origin[column.side][column.source].dataType,
+                metadata=time_metadata(column, spec),
+            )
             for column in spec.output
         ]
     )

@@ -48,9 +48,11 @@ def batchwise(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for results that depend on how a stream is cut into micro-batches.
 
     Scores that are computed now and then do: a micro-batch ends a block of arrivals.
-    A policy whose scores change promises it only where they change at every shed.
+    A policy whose scores change, or follow models that do, promises it only where they
+    change at every shed.
     """
-    schemes = (Successive(),) if policy.dynamic else (DEFAULT, Successive())
+    changes = policy.dynamic or policy.learns
+    schemes = (Successive(),) if changes else (DEFAULT, Successive())
     for seed in trials.seeds:
         for recompute in schemes:
             whole, single = (

@@ -19,7 +19,7 @@ _AMPLE = (Budget(rows=10**9), Budget(memory="1 TB"), Budget(rows=10**9, split=0.
 _SHARES = (0.02, 0.1, 0.4)
 _FEWEST_SEEDS = 30
 _SIDES = ("left", "right")
-REASONS = ("unadmitted", "unretained", "refused", "evicted", "outlived")
+REASONS = ("unadmitted", "unretained", "refused", "evicted", "outlived", "spent")
 
 
 def over_budget(policy: Policy, trials: Trials) -> Iterator[str]:

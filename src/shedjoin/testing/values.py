@@ -15,7 +15,7 @@ from shedjoin.models.learned import Models
 from shedjoin.testing.invariant import Parameters, Trials
 
 PICKLED_BYTES = 1000
-VERBS = ("admit", "probe", "retain", "thin", "score", "first_score")
+VERBS = ("admit", "probe", "retain", "thin", "coins", "score", "first_score")
 _KEEP_US = (20_000_000, 30_000_000)
 
 

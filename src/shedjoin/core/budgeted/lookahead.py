@@ -75,13 +75,14 @@ def _candidates(room: int) -> Candidates:
     return Candidates(
         pairs=np.empty(PAIR * room, np.int64),
         worth=np.empty(room),
+        marks=np.empty(2 * room),
         walker=np.empty(SIDE_BY_SIDE, np.int64),
         at=np.empty(SIDE_BY_SIDE, np.int64),
     )
 
 
 def _roomier(out: Found, room: int) -> Found:
-    return out._replace(pairs=np.empty(3 * room, np.int64))
+    return out._replace(pairs=np.empty(3 * room, np.int64), marks=np.empty(2 * room))
 
 
 def _small_index(run: int, rows: int) -> tuple[IntArray, IntArray]:

@@ -18,6 +18,7 @@ import pyarrow as pa
 from shedjoin.core.budgeted.payload import Payload, Stored
 from shedjoin.core.budgeted.store import BudgetedStore
 from shedjoin.core.budgeted.table import SlotTable
+from shedjoin.core.budgeted.thresholds import Thresholds
 from shedjoin.core.codec import FORMAT, check_origin, encode_rows
 from shedjoin.core.persistence import DIRECTORY, Blobs, load_segment
 from shedjoin.core.spec import JoinSpec
@@ -62,6 +63,7 @@ def open_store(
     store.log = facts["log"]
     store.log_rows = facts["log_rows"]
     store.gains = [(at, gained) for at, gained in facts["gains"]]
+    store.thresholds = Thresholds(facts["thresholds"])
     store.models.decode(load_segment(blobs, MODELS))
     if not opened:
         for number in payload.segments:
@@ -132,6 +134,7 @@ def _directory(store: BudgetedStore, token: str) -> bytes:
         "log": store.log,
         "log_rows": store.log_rows,
         "gains": store.gains,
+        "thresholds": store.thresholds.noted,
     }
     text = json.dumps(facts, sort_keys=True).encode()
     schema = _SEGMENTS.with_metadata({_META: text})

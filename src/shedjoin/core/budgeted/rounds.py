@@ -7,10 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from shedjoin.core.budgeted.fill import NEVER_DUE, NOTHING, Filler, no_victims
+from shedjoin.core.budgeted.gather import Pairs
 from shedjoin.core.budgeted.lookahead import LookAhead
 from shedjoin.core.budgeted.ordered import Ordered
 from shedjoin.core.budgeted.store import BudgetedStore
 from shedjoin.core.budgeted.verbs import Verbs
+from shedjoin.core.budgeted.weights import SelfCheck, weigh
 from shedjoin.core.policy import Policy
 from shedjoin.core.recompute import Adaptive, Amortised
 from shedjoin.core.shedding import Shedding
@@ -34,11 +36,10 @@ from shedjoin.kernels.stages import (
     Found,
     Rules,
 )
-from shedjoin.types import IntArray
+from shedjoin.types import FloatArray, IntArray
 
-PAIRS = 1 << 17
+ROOM_FOR = 1 << 17
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 8, 1 << 14
-Pairs = tuple[IntArray, IntArray]
 
 
 class Rounds:
@@ -70,19 +71,24 @@ class Rounds:
         self._rules = _rules(store, shedding, valued=self._valued())
         self._verbs = Verbs(policy, store.models, store.spec.keeps_us, shedding.seed)
         self._filler = Filler(store.table, self._rules, self._block_rows)
-        steady = isinstance(shedding.recompute, Amortised) or not policy.dynamic
-        self._looks = self._first and steady and not policy.counts_matches
-        self._look = LookAhead(self._rules, PAIRS if self._looks else 0)
+        learns = policy.dynamic or policy.learns
+        self._steady = isinstance(shedding.recompute, Amortised) or not learns
+        self._looks = self._first and self._steady and not policy.counts_matches
+        if self._rules.tosses and store.table.table.coins.any():
+            self._looks = False
+        self._look = LookAhead(self._rules, ROOM_FOR if self._looks else 0)
         self._victims = no_victims()
         self.sums = np.zeros(4)
         self._state = np.zeros(STATE, np.int64)
         self.recomputed = 0
         self.monitored = 0.0
+        self.weight = 0.0
+        self.check = SelfCheck()
         if not policy.dynamic:
             self._scalars[SHEDS] = NEVER_DUE
         elif self._scalars[SHEDS] > NEVER_DUE // 2:
             self._scalars[SHEDS] = 0
-        self._room = PAIRS
+        self._room = ROOM_FOR
 
     def run(self) -> Iterator[Pairs]:
         """Go through all arrivals; give matches as (arrival, place of the resident)."""
@@ -97,8 +103,12 @@ class Rounds:
                 self._arrivals.key[rows],
                 self._arrivals.time[rows],
                 self._arrivals.importance[rows],
-                learn=self._policy.dynamic,
+                learn=self._policy.dynamic or self._policy.learns,
             )
+            if self._rules.weighs:
+                self._store.thresholds.advance(
+                    int(self._state[ZERO]), self._raised, self._store.table.oldest
+                )
             if isinstance(self._shedding.recompute, Adaptive):
                 self._judge(self._shedding.recompute, done, self.sums[GAINED] - gained)
             done = end
@@ -112,7 +122,7 @@ class Rounds:
             return start + int(
                 np.searchsorted(time[start:], (time[start] // unit + 1) * unit)
             )
-        if isinstance(scheme, Amortised) or not self._policy.dynamic:
+        if self._steady:
             number = int(self._scalars[NEXT_NUMBER])
             end = start + self._block_rows - number % self._block_rows
         else:
@@ -125,7 +135,9 @@ class Rounds:
         key = self._arrivals.key[start:end]
         self._store.models.make_room(self._arrivals.side[start:end], key)
         arriving = self._arriving(start, end)
-        out = self._empty()
+        out = self._empty(end - start)
+        if self._rules.tosses and arriving.coins.any():
+            self._looks = False  # how many matches a resident has had counts
         run = self._ahead if self._looks else self._one_by_one
         for found in run(arriving, out):
             yield self._given(start, found)
@@ -143,7 +155,9 @@ class Rounds:
                     out.state[FOUND] = 0
                 else:
                     self._room *= 2
-                    out = out._replace(pairs=self._pairs_room())
+                    out = out._replace(
+                        pairs=self._pairs_room(), marks=self._marks_room()
+                    )
             else:
                 self._help(why)
         if out.state[FOUND]:
@@ -152,7 +166,6 @@ class Rounds:
     def _ahead(self, arriving: Arriving, out: Found) -> Iterator[Found]:
         """Look matches up first, decide who leaves when, keep those that were there."""
         rules, rows = self._rules, arriving.key.size
-        out.state[ZERO] = self._scalars[NEXT_NUMBER]
         while out.state[CURSOR] < rows:
             table, start = self._store.table.table, int(out.state[CURSOR])
             out.state[FIRST] = self._scalars[NEXT_NUMBER]
@@ -221,8 +234,10 @@ class Rounds:
         """Counts by the names of the kernels."""
         return self._state[:CURSOR]
 
-    def _empty(self) -> Found:
+    def _empty(self, rows: int) -> Found:
         self._state[CURSOR:] = 0
+        self._state[ZERO] = self._scalars[NEXT_NUMBER]
+        self._raised = np.full(2 * (rows + 1) * self._rules.weighs, -np.inf)
         return Found(
             pairs=self._pairs_room(),
             state=self._state,
@@ -230,19 +245,37 @@ class Rounds:
             group=np.zeros(GROUP_ROWS, np.int64),
             left=NOTHING,
             gone=NOTHING,
+            marks=self._marks_room(),
+            raised=self._raised,
         )
+
+    def _marks_room(self) -> FloatArray:
+        return np.empty(2 * self._room * self._rules.weighs)
 
     def _pairs_room(self) -> IntArray:
         return np.empty(3 * self._room, np.int64)
 
     def _given(self, start: int, out: Found) -> Pairs:
         """Matches found since the last time; those of monitored keys are counted."""
-        found = out.pairs[: 3 * out.state[FOUND]].reshape(-1, 3)
-        arrival, place = found[:, 0] + start, found[:, 1].copy()
-        monitored = self._store.models.slice.monitored(self._arrivals.key[arrival])
+        count = int(out.state[FOUND])
+        found = out.pairs[: 3 * count].reshape(-1, 3)
+        row, place, number = (np.ascontiguousarray(found[:, n]) for n in range(3))
+        key = self._arrivals.key[row + start]
+        monitored = self._store.models.slice.monitored(key)
         share = self._store.models.slice.share
         self.monitored += float(monitored.sum()) / share
-        return arrival, place
+        if not self._rules.weighs:
+            return Pairs(row + start, place, None)
+        zero, pool = int(out.state[ZERO]), np.zeros(count, np.int64)
+        if not self._store.pooled:
+            pool = 1 - self._arrivals.side[row + start]
+        bar = self._store.thresholds.bars(zero, out.raised, row, number, pool)
+        marks = out.marks[: 2 * count]
+        shard, policy = self._store.shard, self._policy
+        sampled = weigh(policy, shard, key, zero + row, number, marks, bar)
+        self.weight += float(sampled.weight.sum())
+        self.check.add(sampled.those(monitored))
+        return Pairs(row + start, place, sampled)
 
 
 def _rules(store: BudgetedStore, shedding: Shedding, *, valued: int) -> Rules:
@@ -258,5 +291,7 @@ def _rules(store: BudgetedStore, shedding: Shedding, *, valued: int) -> Rules:
         combine=shedding.combine_code,
         valued=valued,
         thins=int(type(policy).thin is not Policy.thin),
+        tosses=int(type(policy).coins is not Policy.coins),
+        weighs=int(policy.samples),
         seed=shedding.seed,
     )

@@ -8,11 +8,12 @@ import pyarrow as pa
 from shedjoin.core.budgeted.ordered import Ordered
 from shedjoin.core.budgeted.payload import Payload
 from shedjoin.core.budgeted.table import SLOT_BYTES, SlotTable
+from shedjoin.core.budgeted.thresholds import Thresholds
 from shedjoin.core.recompute import Adaptive
 from shedjoin.core.shedding import Shedding
 from shedjoin.core.spec import JoinSpec
 from shedjoin.errors import ParameterError
-from shedjoin.kernels.slots import NUMBER, PLACE, SIZE_SHIFT
+from shedjoin.kernels.slots import NEXT_NUMBER, NUMBER, PLACE, SIZE_SHIFT
 from shedjoin.models.learned import Models
 from shedjoin.types import SIDES, IntArray
 
@@ -48,6 +49,8 @@ class BudgetedStore:
         self.spec = spec
         self.shedding = shedding_of(spec)
         budget = self.shedding.budget
+        self.shard = shard
+        self.thresholds = Thresholds()
         self.share = budget.share(shard, spec.shards)
         self.in_bytes = budget.in_bytes
         self.pooled = budget.split is None
@@ -58,7 +61,8 @@ class BudgetedStore:
         self.capacity_rows = usable // row_bytes
         self.table = table
         self.payload = payload
-        self.models = Models(spec.keeps_us, self.capacity_rows)
+        samples = self.shedding.policy.samples
+        self.models = Models(spec.keeps_us, self.capacity_rows, samples=samples)
         self.watermark_ms = 0
         self.log: list[int] = []
         self.log_rows = 0
@@ -136,6 +140,11 @@ class BudgetedStore:
         alive = self.table.alive()
         number, score = self.table.column(NUMBER)[alive], self.table.table.score[alive]
         gone = alive[np.lexsort((number, score))[: -(-alive.size // 8)]]
+        if self.shedding.policy.samples:  # the lowest of all residents, of any pool
+            highest = float(self.table.table.score[gone].max())
+            for pool in (0, 1):
+                last = int(self.table.scalars[NEXT_NUMBER]) - 1
+                self.thresholds.note(pool, last, highest)
         sides = np.bincount(self.table.side(gone), minlength=2)
         self.table.vacate(gone, pooled=self.pooled)
         return sides

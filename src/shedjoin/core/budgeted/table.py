@@ -15,6 +15,7 @@ from shedjoin.kernels.slots import (
     KEY,
     LAST,
     MATCHES,
+    NEXT_NUMBER,
     NOBODY,
     NUMBER,
     PLACE,
@@ -35,8 +36,8 @@ from shedjoin.kernels.slots import (
 from shedjoin.kernels.stages import GROUP_ROWS, Table
 from shedjoin.types import FloatArray, IntArray
 
-SLOT_BYTES = 8 * (2 + WORDS + 4)
-_COLUMNS = ("score", "importance", "meta", "chance")
+SLOT_BYTES = 8 * (2 + WORDS + 5)
+_COLUMNS = ("score", "importance", "meta", "chance", "coins")
 _LOGGED = {"key": KEY, "time": TIME, "place": PLACE, "last": LAST, "number": NUMBER}
 
 
@@ -77,6 +78,12 @@ class SlotTable:
         """Residents of each side."""
         right = int(self.table.words[RIGHTS])
         return self.count - right, right
+
+    @property
+    def oldest(self) -> int:
+        """The lowest number of a resident; that of the next one if there is none."""
+        numbers = self.column(NUMBER)[self.alive()]
+        return int(numbers.min()) if numbers.size else int(self.scalars[NEXT_NUMBER])
 
     @property
     def clock_us(self) -> int:
@@ -193,6 +200,7 @@ class SlotTable:
             "importance": self.table.importance[slots],
             "score": self.table.score[slots],
             "chance": self.table.chance[slots],
+            "coins": self.table.coins[slots],
         }
 
     def put(self, hot: dict[str, IntArray | FloatArray]) -> None:
@@ -205,6 +213,7 @@ class SlotTable:
         self.table.importance[slots] = hot["importance"]
         self.table.score[slots] = hot["score"]
         self.table.chance[slots] = hot["chance"]
+        self.table.coins[slots] = hot["coins"]
 
     def finish(self, *, pooled: bool) -> None:
         """Link all residents, oldest first, and count what they use."""
@@ -233,6 +242,7 @@ def _bundle(
     importance: IntArray,
     meta: IntArray,
     chance: IntArray,
+    coins: IntArray,
 ) -> Table:
     return Table(
         words=words,
@@ -241,4 +251,5 @@ def _bundle(
         importance=importance.view(np.float64),
         meta=meta,
         chance=chance.view(np.float64),
+        coins=coins,
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from shedjoin.core.budgeted.ordered import Ordered
+from shedjoin.core.lots import lots
 from shedjoin.core.policy import Policy, Residents
-from shedjoin.kernels.hashing import chain_words
 from shedjoin.kernels.stages import ADMIT, PROBE, RETAIN, Arriving
+from shedjoin.kernels.thresholds import toss
 from shedjoin.models.learned import Models
 from shedjoin.types import FloatArray, IntArray
 
@@ -53,6 +54,12 @@ class Verbs:
             now_us=now_us,
             keep_us=self._keep_us,
         )
+        chance = self._chance(newcomers)
+        coins = self._coins(newcomers, chance)
+        does = self._does(newcomers)
+        if coins is not None:
+            does[coins < 0] &= ~RETAIN
+        self.unretained += int(((does & (ADMIT | RETAIN)) == ADMIT).sum())
         return Arriving(
             side=newcomers.side,
             key=newcomers.key,
@@ -61,8 +68,9 @@ class Verbs:
             size=rows.size[part],
             score=self.scores(newcomers, first=True),
             place=-1 - np.arange(start, end),
-            does=self._does(newcomers),
-            chance=self._chance(newcomers),
+            does=does,
+            chance=chance,
+            coins=np.zeros(end - start, np.int64) if coins is None else coins,
         )
 
     def scores(self, residents: Residents, *, first: bool = False) -> FloatArray:
@@ -81,18 +89,21 @@ class Verbs:
         if probe is not None:
             does[~probe] &= ~PROBE
         if chance is not None:
-            does[self._coin(newcomers.number) >= chance] &= ~RETAIN
+            lot = lots(self._seed, newcomers.key, newcomers.number)
+            does[lot >= chance] &= ~RETAIN
         if admit is not None:
             self.unadmitted += int((~admit).sum())
             does[~admit] = 0
-        self.unretained += int(((does & (ADMIT | RETAIN)) == ADMIT).sum())
         return does
 
     def _chance(self, newcomers: Residents) -> FloatArray:
         chance = self._policy.thin(newcomers, self._models)
         return np.ones(newcomers.key.size) if chance is None else chance
 
-    def _coin(self, number: IntArray) -> FloatArray:
-        """A number between 0 and 1 for each arrival: the same whenever it is drawn."""
-        seed = np.full(number.size, self._seed)
-        return (chain_words(seed, number) >> 11 & ((1 << 53) - 1)) / float(1 << 53)
+    def _coins(self, newcomers: Residents, chance: FloatArray) -> IntArray | None:
+        count = self._policy.coins(newcomers, self._models)
+        if count is None:
+            return None
+        found = np.empty(count.size, np.int64)
+        toss(self._seed, newcomers.key, newcomers.number, chance, count, found)
+        return found

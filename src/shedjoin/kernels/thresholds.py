@@ -1,0 +1,97 @@
+"""How likely a resident was to stay: the highest score that left since it came.
+
+A *stack* holds, for each pool, what left lately and was higher than all that left
+after it: numbers rise along it, scores fall. The highest score that left from a number
+on is then the first entry from that number on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.kernels.jit import kernel
+from shedjoin.kernels.stages import COINS_SHIFT, coin
+from shedjoin.types import FloatArray, IntArray
+
+
+class Stacks(NamedTuple):
+    """Stacks of both pools, one after the other, and how high they are."""
+
+    number: IntArray
+    score: FloatArray
+    height: IntArray
+
+
+@kernel
+def push(pool: int, number: int, score: float, stacks: Stacks) -> None:
+    """Note that a row of this score had to leave because of an arrival."""
+    first = pool * (stacks.score.size // 2)
+    height = stacks.height[pool]
+    while height and stacks.score[first + height - 1] <= score:
+        height -= 1
+    stacks.number[first + height] = number
+    stacks.score[first + height] = score
+    stacks.height[pool] = height + 1
+
+
+@kernel
+def highest_since(pool: int, number: int, stacks: Stacks) -> float:
+    """Highest score that left because of an arrival from a number on."""
+    first = pool * (stacks.score.size // 2)
+    low, high = 0, stacks.height[pool]
+    while low < high:
+        middle = (low + high) // 2
+        if stacks.number[first + middle] < number:
+            low = middle + 1
+        else:
+            high = middle
+    return stacks.score[first + low] if low < stacks.height[pool] else -np.inf
+
+
+@kernel
+def replay(
+    zero: int,
+    raised: FloatArray,
+    row: IntArray,
+    number: IntArray,
+    pool: IntArray,
+    stacks: Stacks,
+    into_bar: FloatArray,
+) -> None:
+    """Bars of matches, in the order of their arrivals, while scores leave.
+
+    ``raised`` is as in ``Found``: an arrival meets residents before it displaces any.
+    """
+    steps = raised.size // 2
+    at = 0
+    for step in range(steps):
+        for each in range(2):
+            score = raised[each * steps + step]
+            if score > -np.inf:
+                push(each, zero + step - 1, score, stacks)
+        while at < row.size and row[at] == step:
+            into_bar[at] = highest_since(pool[at], number[at], stacks)
+            at += 1
+
+
+@kernel
+def toss(
+    seed: int,
+    key: IntArray,
+    number: IntArray,
+    chance: FloatArray,
+    coins: IntArray,
+    into_coins: IntArray,
+) -> None:
+    """Find the last coin that wins for each arrival; -1 where none does.
+
+    Arrivals without coins go on without.
+    """
+    for row in range(key.size):
+        into_coins[row] = -1 if coins[row] > 0 else 0
+        for turn in range(1, coins[row] + 1):
+            if coin(seed, key[row], number[row], turn) < chance[row]:
+                into_coins[row] = (turn << COINS_SHIFT) | coins[row]
+                break

@@ -1,0 +1,292 @@
+"""Samples of the join, with known inclusion probabilities."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from shedjoin.core.lots import check_seed, lots
+from shedjoin.core.policy import Policy, Residents
+from shedjoin.errors import ParameterError
+from shedjoin.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from shedjoin.models.learned import Models
+
+
+class ByLot(Policy):
+    """Scores are a size over a lot; the highest stay.
+
+    A row of size q with the lot u in (0, 1) stays while q / u is above every score that
+    had to leave since it came, the highest of which is the bar b: with probability
+    min(1, q / b), whatever became of the other rows. So the budget is used up and never
+    exceeded, and weights are exact whatever the models say.
+    """
+
+    __slots__ = ()
+    seed: int
+    samples: ClassVar[bool] = True
+    counts_matches: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_seed(type(self).__name__, self.seed)
+
+    def inclusion(
+        self, score: FloatArray, bar: FloatArray, key: IntArray, number: IntArray
+    ) -> FloatArray:
+        """Probability that a row of this score is a resident still."""
+        size = score * lots(self.seed, key, number)
+        return size / np.maximum(bar, size)
+
+
+def by_lot(seed: int, size: FloatArray, rows: Residents) -> FloatArray:
+    """Scores of rows of some size."""
+    return size / lots(seed, rows.key, rows.number)
+
+
+@dataclass(frozen=True, slots=True)
+class EqCluster(ByLot):
+    """Sample rows, each with the same chance, and all results of those.
+
+    Parameters
+    ----------
+    seed : int, default 0
+        Another seed draws another sample.
+
+    Notes
+    -----
+    *Source.* EQ-CLUSTER in Srivastava and Widom [1]_, section 4.3.1.
+
+    *Symbols.* p is what the budget allows, 1 / bar in :class:`ByLot`.
+
+    *Departures.* p is not set beforehand: rows draw lots on arrival, and those with the
+    highest stay. Both streams are sampled, so that every result has a chance.
+
+    *Guarantee.* Unbiased SUM and COUNT, whatever the streams. Suits clusters (results
+    of one row) of about the same size.
+
+    *Cost.* Scored once, O(1) per arrival.
+
+    References
+    ----------
+    .. [1] U. Srivastava, J. Widom, "Memory-Limited Execution of Windowed Stream
+       Joins", VLDB 2004.
+
+    Examples
+    --------
+    A row of size 1, where a score of 2 had to leave, stays with probability 1/2:
+
+    >>> import numpy as np
+    >>> rows = Residents.example(time=[5, 3], now_us=9)
+    >>> score = EqCluster().score(rows, None)
+    >>> EqCluster().inclusion(score, np.full(2, 2.0), rows.key, rows.number).tolist()
+    [0.5, 0.5]
+    """
+
+    seed: int = 0
+
+    def score(self, residents: Residents, models: Models) -> FloatArray:
+        """Worth of each row: one over its lot."""
+        del models
+        return by_lot(self.seed, np.ones(residents.key.size), residents)
+
+
+@dataclass(frozen=True, slots=True)
+class PpsCluster(ByLot):
+    """Sample rows by how many results they are expected to have, and all of those.
+
+    Parameters
+    ----------
+    seed : int, default 0
+        Another seed draws another sample.
+
+    Notes
+    -----
+    *Source.* PPS-CLUSTER in Srivastava and Widom [1]_, section 4.3.1.
+
+    *Symbols.* n_i(s) is ``models.expected_matches``, pi(v) = min(1, p f(v)) is
+    min(1, q / bar) of :class:`ByLot` with q in proportion to n_i(s).
+
+    *Departures.* p follows from the budget as in :class:`EqCluster`, which also caps
+    and iterates it. A tenth of q is the same for all rows: without it a row whose key
+    was not known to be frequent when it came would have a huge weight.
+
+    *Guarantee.* Unbiased SUM and COUNT, however wrong the expected sizes.
+
+    *Cost.* Scored once, O(1) per arrival.
+
+    References
+    ----------
+    .. [1] U. Srivastava, J. Widom, "Memory-Limited Execution of Windowed Stream
+       Joins", VLDB 2004.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shedjoin.models.learned import Models
+    >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
+    >>> rng = np.random.default_rng(1)
+    >>> side, time = np.arange(4000) % 2, np.arange(4000) * 20_000
+    >>> key = np.where(rng.random(4000) < 0.5, 7, rng.integers(10, 1000, 4000))
+    >>> for part in np.split(np.arange(4000), 40):
+    ...     models.observe(side[part], key[part], time[part])
+    >>> rows = Residents.example(time=[80_000_000] * 2, key=[7, 11], now_us=80_000_000)
+    >>> policy, bar = PpsCluster(), np.full(2, 2.0)
+    >>> score = policy.score(rows, models)
+    >>> hot, cold = policy.inclusion(score, bar, rows.key, rows.number)
+    >>> bool(hot > 4 * cold)
+    True
+    """
+
+    seed: int = 0
+    learns: ClassVar[bool] = True
+
+    def score(self, residents: Residents, models: Models) -> FloatArray:
+        """Worth of each row: its expected matches over its lot."""
+        size = models.cluster_sizes(residents.side, residents.key)
+        return by_lot(self.seed, size, residents)
+
+
+@dataclass(frozen=True, slots=True)
+class Uniform(ByLot):
+    """Sample results, each with the same chance and independently of the others.
+
+    Parameters
+    ----------
+    fraction : float, default 1.0
+        Results to sample at most, such as ``plan.work_fraction(...)`` for a CPU budget.
+        What fits the memory is found out.
+    seed : int, default 0
+        Another seed draws another sample.
+
+    Notes
+    -----
+    *Source.* UNIFORM in Srivastava and Widom [1]_, section 4.2 (Figure 4); for a CPU
+    budget Ayad et al. [2]_, section 4.
+
+    *Symbols.* n_i(s) is ``models.expected_matches`` rounded, at least 1; p is
+    ``models.outlook.fraction``, by Theorem 4.2 over the rows of the monitored slice.
+
+    *Departures.* Coins are hashes and are all known on arrival, so that a row is let go
+    after its last match that wins. Poisson arrivals use less memory than Theorem 4.2
+    says. Where the memory does not suffice after all, rows are shed by lot as in
+    :class:`EqCluster`, and weights say so.
+
+    *Guarantee.* A uniform sample if n_i(s) is right. Matches beyond n_i(s) are never
+    sampled: SUM and COUNT are then too low.
+
+    *Cost.* O(1 / p) per arrival.
+
+    References
+    ----------
+    .. [1] U. Srivastava, J. Widom, "Memory-Limited Execution of Windowed Stream
+       Joins", VLDB 2004.
+    .. [2] A. M. Ayad, J. F. Naughton, S. Wright, U. Srivastava, "Approximating
+       Streaming Window Joins Under CPU Limitations", ICDE 2006.
+
+    Examples
+    --------
+    >>> from shedjoin.models.learned import Models
+    >>> rows = Residents.example(time=[5, 3], now_us=9)
+    >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
+    >>> Uniform(fraction=0.25).thin(rows, models).tolist()
+    [0.25, 0.25]
+    >>> Uniform(fraction=0)
+    Traceback (most recent call last):
+    shedjoin.errors.ParameterError: Uniform(fraction=0) samples nothing.
+    Fix: pass a fraction of the results, such as 0.1, or leave it out.
+    """
+
+    fraction: float = 1.0
+    seed: int = 0
+    learns: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_seed("Uniform", self.seed)
+        if not 0.0 < self.fraction <= 1.0:
+            raise ParameterError(
+                f"Uniform(fraction={self.fraction!r}) samples nothing.",
+                fix="pass a fraction of the results, such as 0.1, or leave it out.",
+            )
+
+    def thin(self, arrivals: Residents, models: Models) -> FloatArray:
+        """Probability with which each match is emitted."""
+        fraction = min(self.fraction, models.outlook.fraction)
+        return np.full(arrivals.key.size, fraction)
+
+    def coins(self, arrivals: Residents, models: Models) -> IntArray:
+        """Matches that each row is expected to have; no end while all are emitted."""
+        if min(self.fraction, models.outlook.fraction) == 1.0:
+            return np.zeros(arrivals.key.size, np.int64)
+        expected = models.expected_matches(arrivals.side, arrivals.key)
+        return np.maximum(1.0, np.rint(expected)).astype(np.int64)
+
+    def score(self, residents: Residents, models: Models) -> FloatArray:
+        """Worth of each row: one over its lot."""
+        del models
+        return by_lot(self.seed, np.ones(residents.key.size), residents)
+
+
+@dataclass(frozen=True, slots=True)
+class BestSample(ByLot):
+    """Sample by the scheme that is predicted to tell most.
+
+    The policy of ``keep=Sample()``. Schemes may change while the query runs: each row
+    keeps the chance that it was given.
+
+    Parameters
+    ----------
+    seed : int, default 0
+        Another seed draws another sample.
+
+    Notes
+    -----
+    *Source.* Srivastava and Widom [1]_, section 4.3.2.
+
+    *Symbols.* See :func:`shedjoin.models.sampling.outlook`.
+
+    *Departures.* The paper gives no formula; the scheme is taken whose predicted
+    variance of a COUNT, with the bias squared, is the least on the monitored slice.
+
+    *Guarantee.* That of the scheme taken.
+
+    *Cost.* That of the scheme taken.
+
+    References
+    ----------
+    .. [1] U. Srivastava, J. Widom, "Memory-Limited Execution of Windowed Stream
+       Joins", VLDB 2004.
+
+    Examples
+    --------
+    Nothing is known yet, so all rows are treated alike:
+
+    >>> from shedjoin.models.learned import Models
+    >>> rows = Residents.example(time=[5, 3], now_us=9)
+    >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
+    >>> BestSample().score(rows, models) == EqCluster().score(rows, models)
+    array([ True,  True])
+    """
+
+    seed: int = 0
+    learns: ClassVar[bool] = True
+
+    def thin(self, arrivals: Residents, models: Models) -> FloatArray:
+        """Probability with which each match is emitted."""
+        if models.outlook.best == "Uniform":
+            return Uniform(seed=self.seed).thin(arrivals, models)
+        return np.ones(arrivals.key.size)
+
+    def coins(self, arrivals: Residents, models: Models) -> IntArray:
+        """Matches that each row is expected to have, if that counts."""
+        if models.outlook.best == "Uniform":
+            return Uniform(seed=self.seed).coins(arrivals, models)
+        return np.zeros(arrivals.key.size, np.int64)
+
+    def score(self, residents: Residents, models: Models) -> FloatArray:
+        """Worth of each row: one or its expected matches, over its lot."""
+        if models.outlook.best == "PpsCluster":
+            return PpsCluster(self.seed).score(residents, models)
+        return EqCluster(self.seed).score(residents, models)

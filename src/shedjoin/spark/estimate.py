@@ -1,0 +1,179 @@
+"""Windowed estimates over the weighted rows of a sampled join.
+
+Two aggregations of Spark: rows into clusters, clusters into windows. The formulas are
+those of :mod:`shedjoin.quality.horvitz_thompson`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
+from pyspark.sql.types import NumericType
+
+from shedjoin.core.window import Duration, parse_duration
+from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
+from shedjoin.quality.aggregates import Aggregate, Avg, Count, Quantity, Sum
+from shedjoin.quality.horvitz_thompson import TRUSTED_FROM
+from shedjoin.quality.student import log_quantile
+from shedjoin.spark.event_time import Time, event_time, marked, quoted
+from shedjoin.spark.variance import (
+    Plan,
+    cluster_sums,
+    effective_clusters,
+    interval,
+    make_plan,
+    nothing_left_out,
+    window_sums,
+    with_intervals,
+)
+
+WEIGHT = "_weight"
+CLUSTER = "_cluster"
+_OWN = ("window", "rows", "clusters", "effective_clusters", "trusted")
+_KINDS = 'Count(), Count("price"), Sum("price") or Avg("price")'
+
+
+class Frame(NamedTuple):
+    """Length of the windows and the distance between their beginnings."""
+
+    width_us: int
+    slide_us: int
+
+
+def estimate(
+    results: DataFrame,
+    *,
+    window: Duration,
+    aggregates: Mapping[str, Aggregate],
+    time: Time | None,
+    slide: Duration | None,
+    by: str | Sequence[str],
+    level: float,
+) -> DataFrame:
+    """Estimate aggregates; see :func:`shedjoin.estimate`."""
+    frame = _frame(window, slide)
+    names = [by] if isinstance(by, str) else list(by)
+    _check_names(aggregates, names)
+    _check_sampled(results)
+    coefficients = log_quantile(level)
+    plan = make_plan(list(aggregates.values()))
+    lag_us, rows = _rows(results, time, names, plan)
+    groups = [f"group{place}" for place in range(len(names))]
+    shape = (frame.width_us, frame.slide_us, lag_us % frame.slide_us)
+    width, slide, start = (f"{length} microseconds" for length in shape)
+    windows = F.window("time", width, slide, start)
+    clusters = rows.groupBy(windows, *groups, "cluster").agg(*cluster_sums(plan))
+    totals = clusters.groupBy("window", *groups).agg(*window_sums(plan))
+    effective = effective_clusters(plan)
+    return with_intervals(totals, plan, coefficients).select(
+        _shifted_back(lag_us).alias("window"),
+        *(F.col(g).alias(name) for g, name in zip(groups, names, strict=True)),
+        *(
+            column
+            for term, name in zip(plan.terms[1:], aggregates, strict=True)
+            for column in interval(term, name)
+        ),
+        F.col("seen0").alias("rows"),
+        "clusters",
+        effective.alias("effective_clusters"),
+        (nothing_left_out() | (effective >= TRUSTED_FROM)).alias("trusted"),
+    )
+
+
+def _rows(
+    results: DataFrame, time: Time | None, by: Sequence[str], plan: Plan
+) -> tuple[int, DataFrame]:
+    """Rows with nothing but what is needed, under names of our own."""
+    when = event_time(results, time)
+    rows = results.select(
+        marked(when, "time", streaming=results.isStreaming),
+        quoted(results, WEIGHT).cast("double").alias("weight"),
+        quoted(results, CLUSTER).alias("cluster"),
+        *(
+            quoted(results, name).alias(f"group{n}", metadata={})
+            for n, name in enumerate(by)
+        ),
+        *(
+            _number(results, quantity).alias(f"number{n}")
+            for n, quantity in enumerate(plan.quantities)
+        ),
+    )
+    return when.lag_us, rows
+
+
+def _number(results: DataFrame, quantity: Quantity) -> Column:
+    """A quantity of every row, null where SQL would skip the row."""
+    if quantity.source is None:
+        return F.lit(1.0)
+    column = quoted(results, quantity.source)
+    if quantity.kind == "present":
+        return F.when(column.isNotNull(), 1.0)
+    field = results.select(column).schema[0]
+    if not isinstance(field.dataType, NumericType):
+        raise ColumnTypeError(
+            f"the column {field.name!r} is of type {field.dataType.simpleString()}, "
+            "which has no sum.",
+            fix=f'pass a number, e.g. Sum(col("{field.name}").cast("double")), or '
+            f'Count("{field.name}").',
+        )
+    return column.cast("double")
+
+
+def _shifted_back(lag_us: int) -> Column:
+    if lag_us == 0:
+        return F.col("window")
+    lag = F.lit(timedelta(microseconds=lag_us))
+    ends = (F.col(f"window.{end}") - lag for end in ("start", "end"))
+    return F.struct(*(c.alias(n) for c, n in zip(ends, ("start", "end"), strict=True)))
+
+
+def _frame(window: Duration, slide: Duration | None) -> Frame:
+    width_us = parse_duration(window)
+    slide_us = width_us if slide is None else parse_duration(slide)
+    if not 0 < slide_us <= width_us:
+        raise ParameterError(
+            f"window={window!r} with slide={slide!r} are no windows.",
+            fix='pass window="1 minute", or window="1 hour", slide="5 minutes" for '
+            "windows that overlap.",
+        )
+    return Frame(width_us, slide_us)
+
+
+def _check_names(aggregates: Mapping[str, Aggregate] | object, by: list[str]) -> None:
+    if not isinstance(aggregates, Mapping) or not aggregates:
+        raise ParameterError(
+            f"aggregates={aggregates!r} names nothing to estimate.",
+            fix='pass names with what to estimate: aggregates={"revenue": '
+            'Sum("price"), "n": Count()}.',
+        )
+    for name, aggregate in aggregates.items():
+        if not isinstance(aggregate, Count | Sum | Avg):
+            raise ParameterError(
+                f"aggregates[{name!r}]={aggregate!r} is not known.",
+                fix=f"pass {_KINDS}.",
+            )
+    names = [*_OWN, *by]
+    for name in aggregates:
+        names += [name, f"{name}_error", f"{name}_low", f"{name}_high"]
+    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    if twice:
+        raise ColumnError(
+            f"the estimates would have several columns {twice[0]!r}.",
+            fix="rename an aggregate or a column of by; taken are "
+            f"{', '.join(map(repr, _OWN))}.",
+        )
+
+
+def _check_sampled(results: DataFrame) -> None:
+    missing = [name for name in (WEIGHT, CLUSTER) if name not in results.columns]
+    if missing:
+        raise ColumnError(
+            f"the results have no column {missing[0]!r}: they do not say how likely "
+            "each row was to be kept.",
+            fix="join with a sampling policy; if every row is there, add "
+            f'withColumn("{WEIGHT}", lit(1.0)) and withColumn("{CLUSTER}", lit(0)).',
+        )

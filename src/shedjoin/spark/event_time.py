@@ -1,0 +1,130 @@
+"""Event time of joined rows, as Spark's later stateful operators need it.
+
+Spark passes the watermark of a query on through every operator, and refuses to have it
+defined again behind the join (``withWatermark``: "Redefining watermark is disallowed").
+Which column it refers to is told by the metadata of columns alone, and those an
+expression can set. A row whose event time lies behind the watermark is dropped as late
+by the next stateful operator, so the column must never lie behind it. Of a pair of
+joined rows the later one just arrived in time, but the other may have waited:
+
+    max(left.t, right.t)            is never behind the watermark,
+    left.t + after, right.t + before  neither, for a window Within(before, after).
+
+So the join notes on its two time columns how far each may lag, and a window over one
+of them is taken over the shifted time and shifted back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import NamedTuple, TypeAlias
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
+from pyspark.sql.types import StructField, TimestampNTZType, TimestampType
+
+from shedjoin.core.keys import SAMPLE, OutputColumn
+from shedjoin.core.spec import JoinSpec
+from shedjoin.errors import ColumnError, ColumnTypeError
+from shedjoin.types import LEFT
+
+Time: TypeAlias = str | Column | Sequence[str | Column]
+"""A column, or several of which the latest counts."""
+
+_DELAY = "spark.watermarkDelayMs"
+_SIDE = "shedjoin.side"
+_LAG = "shedjoin.lagUs"
+
+
+class EventTime(NamedTuple):
+    """The time of rows, and how far it may lie behind the watermark."""
+
+    column: Column
+    lag_us: int
+
+
+def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, int] | None:
+    """What the join notes on a column of its result: side and lag of an event time."""
+    if column.side == SAMPLE or column.source != spec.sides[column.side].time:
+        return None
+    lag_us = spec.after_us if column.side == LEFT else spec.before_us
+    return {_SIDE: int(column.side), _LAG: max(0, lag_us)}
+
+
+def event_time(results: DataFrame, time: Time | None) -> EventTime:
+    """Find the time by which rows are put into windows."""
+    columns = _columns(results, time)
+    fields = results.select(*columns).schema.fields
+    for field in fields:
+        if not isinstance(field.dataType, TimestampType | TimestampNTZType):
+            raise ColumnTypeError(
+                f"the time {field.name!r} is of type {field.dataType.simpleString()}.",
+                fix=f'pass a timestamp, e.g. time=col("{field.name}")'
+                '.cast("timestamp").',
+            )
+    latest = columns[0] if len(columns) == 1 else F.greatest(*columns)
+    if not results.isStreaming:
+        return EventTime(latest, 0)
+    lag_us = _lag(fields)
+    if lag_us is None:
+        raise _no_watermark(fields)
+    shifted = latest if lag_us == 0 else latest + F.lit(timedelta(microseconds=lag_us))
+    return EventTime(shifted, lag_us)
+
+
+def marked(time: EventTime, name: str, *, streaming: bool) -> Column:
+    """The time under a new name; in a stream, as what the watermark refers to.
+
+    The delay has been taken off where the watermark was defined; here 0 will do.
+    """
+    if not streaming:
+        return time.column.alias(name)
+    return time.column.alias(name, metadata={_DELAY: 0})
+
+
+def quoted(results: DataFrame, source: str | Column) -> Column:
+    """A column by its name, whatever characters the name has."""
+    if not isinstance(source, str):
+        return source
+    if source not in results.columns:
+        raise ColumnError(
+            f"the results have no column {source!r}.",
+            fix=f"use one of their columns: {', '.join(map(repr, results.columns))}.",
+        )
+    return results["`" + source.replace("`", "``") + "`"]
+
+
+def _columns(results: DataFrame, time: Time | None) -> list[Column]:
+    sources: Sequence[str | Column]
+    if time is None:
+        fields = results.schema.fields
+        sources = [f.name for f in fields if _DELAY in f.metadata]
+        sources = sources or [f.name for f in fields if _SIDE in f.metadata]
+    else:
+        sources = [time] if isinstance(time, str | Column) else time
+    if not sources:
+        raise ColumnError(
+            f"time={time!r}, and no column of the results is known as an event time.",
+            fix='name it: time="clicked_at", or time=("shown_at", "clicked_at") for '
+            "the later of two.",
+        )
+    return [quoted(results, source) for source in sources]
+
+
+def _lag(fields: Sequence[StructField]) -> int | None:
+    """How far the latest of these times may lie behind the watermark."""
+    if len({f.metadata[_SIDE] for f in fields if _SIDE in f.metadata}) == 2:  # noqa: PLR2004
+        return 0  # both sides of a pair
+    lags = [0 for field in fields if _DELAY in field.metadata]
+    lags += [field.metadata[_LAG] for field in fields if _LAG in field.metadata]
+    return min(lags, default=None)
+
+
+def _no_watermark(fields: Sequence[StructField]) -> ColumnError:
+    names = ", ".join(repr(field.name) for field in fields)
+    return ColumnError(
+        f"the stream has no watermark on {names}, so no window would ever be complete.",
+        fix="name the time columns of shedjoin.join as they came, or none of them; on "
+        f'other streams call withWatermark("{fields[0].name}", "10 minutes") first.',
+    )
