@@ -32,7 +32,7 @@ def run(python: str, code: str, folder: Path) -> str:
 
 
 def test_which_examples_there_are() -> None:
-    assert ["pyspark" in block for block in BLOCKS] == [False, False, True]
+    assert ["pyspark" in block for block in BLOCKS] == [False, False, False, True]
 
 
 def test_a_budget(tmp_path: Path) -> None:
@@ -42,8 +42,14 @@ def test_a_budget(tmp_path: Path) -> None:
     assert 40 < int(share[1]) < 100
 
 
-def test_the_quickstart_without_spark(tmp_path: Path) -> None:
+def test_a_sample(tmp_path: Path) -> None:
     printed = run(sys.executable, BLOCKS[1], tmp_path)
+    low, high, exact = (int(number) for number in re.findall(r"\d+", printed))
+    assert low < exact < high
+
+
+def test_the_quickstart_without_spark(tmp_path: Path) -> None:
+    printed = run(sys.executable, BLOCKS[2], tmp_path)
     assert re.search(r"matched +\d{4}", printed)
     assert "clicked_at" in printed
 
@@ -56,8 +62,8 @@ def test_both_quickstarts_in_a_fresh_environment(tmp_path: Path) -> None:
     pins = ROOT / "constraints.txt"
     install = [python, "-m", "pip", "install", "-q", "-c", str(pins), f"{ROOT}[all]"]
     subprocess.run(install, check=True, cwd=tmp_path, capture_output=True)
-    assert "matched" in run(python, BLOCKS[1], tmp_path)
-    printed = run(python, BLOCKS[2], tmp_path)
+    assert "matched" in run(python, BLOCKS[2], tmp_path)
+    printed = run(python, BLOCKS[3], tmp_path)
     assert "clicked_at" in printed
     assert "matched" in printed
     info = subprocess.run(

@@ -1,6 +1,7 @@
 """How good an approximate join was."""
 
 from shedjoin.quality.fairness import jain
+from shedjoin.quality.intervals import Interval, cluster_interval
 from shedjoin.quality.summary import Quality, compare
 
-__all__ = ["Quality", "compare", "jain"]
+__all__ = ["Interval", "Quality", "cluster_interval", "compare", "jain"]
