@@ -15,6 +15,7 @@ SECOND_US = 1_000_000
 WINDOW, BUCKETS, VALUES = 500, 20, 50
 RATE, OPPOSITE_RATE, RESULTS = 1.0, 5.0, 5.0
 TIMES = ("left_time", "right_time")
+NORMALS = ("left_normal", "right_normal")
 LITERAL = 0.8
 """Rate of times between 1/2r and 2/r, as the paper draws them, for r = 1."""
 
@@ -59,6 +60,22 @@ def keyed(
     pairs = zip((left, right), times, strict=True)
     keys = [_dealt(rng, share, time.size) for share, time in pairs]
     return _stream((keys[0], keys[1]), (times[0], times[1]), seconds, warm_s)
+
+
+def valued(stream: Stream, *, seed: int) -> Stream:
+    """The same rows, each with a draw from the standard normal distribution.
+
+    The join does not read it: one run serves all means and standard deviations.
+    """
+    rng = np.random.default_rng((seed, 1))
+    batches = [
+        tuple(
+            table.append_column(name, pa.array(rng.standard_normal(table.num_rows)))
+            for table, name in zip(tables, NORMALS, strict=True)
+        )
+        for tables in stream.batches
+    ]
+    return stream._replace(batches=[(left, right) for left, right in batches])
 
 
 def _dealt(rng: np.random.Generator, share: FloatArray, rows: int) -> IntArray:

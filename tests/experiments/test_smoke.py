@@ -7,11 +7,23 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from experiments.ijoin.runs import EVERY_SHED, run, scored
 from experiments.ijoin.schemes import ijoin
 from experiments.ijoin.streams import EQUAL, UNIFORM, draw, tables
+from experiments.memory_limited.frequencies import zipf
+from experiments.memory_limited.runs import result_times
+from experiments.memory_limited.runs import run as memory_run
+from experiments.memory_limited.samples import (
+    LeftEq,
+    SampledTrial,
+    TruePps,
+    TrueUniform,
+    averages,
+)
+from experiments.memory_limited.streams import keyed, valued
 from shedjoin import Successive
 from shedjoin.policies import Fifo, Greedy
 
@@ -77,6 +89,24 @@ def test_memory_limited(tmp_path: Path) -> None:
     for row in planned:
         known = float(row["reference"])
         assert float(row["measured"]) == pytest.approx(known, abs=0.06, rel=0.003)
+    averages_hold(tables)
+
+
+def averages_hold(tables: dict[str, Rows]) -> None:
+    names = (
+        "figure_8_aggregate_memory",
+        "figure_9_aggregate_variance",
+        "section_6_2_4_aggregate_on_s2",
+    )
+    for name in names:
+        rows = [row for row in tables[name] if row["measure"] == "error over mu"]
+        by_scheme = {row["series"]: float(row["measured"]) for row in rows}
+        pps = by_scheme["PPS-CLUSTER, true frequencies"]
+        assert 0 < pps < by_scheme["UNIFORM, true frequencies"]
+        assert pps < by_scheme["EQ-CLUSTER"]
+        empty = [row for row in tables[name] if row["measure"].startswith("instants")]
+        assert empty
+        assert all(0 <= float(row["measured"]) < 100 for row in empty)
 
 
 def test_greedy_is_a_fifth_fair() -> None:
@@ -85,6 +115,37 @@ def test_greedy_is_a_fifth_fair() -> None:
     assert greedy == pytest.approx(0.2, abs=5e-4)
     fifo = scored(streams, Fifo(), memory=10, window=25).fairness
     assert fifo == pytest.approx(0.998, abs=5e-4)
+
+
+def test_averages_are_those_of_the_results_in_a_window() -> None:
+    shares = zipf(1.0)
+    stream = valued(keyed(shares, shares, seconds=700, warm_s=0, seed=3), seed=3)
+    found = memory_run(stream, LeftEq(seed=1), 20)
+    instants = np.array([0.0, 300.0, 650.0])
+    averaged = averages(found, instants, weighted=True)
+    assert averaged.known.tolist() == [False, True, True]
+    time, rows = result_times(found), found.results.to_pylist()
+    for place in (1, 2):
+        some = [
+            row
+            for row, at in zip(rows, time, strict=True)
+            if instants[place] - 500 <= at <= instants[place]
+        ]
+        weights = sum(row["_weight"] for row in some)
+        for side, name in enumerate(("left_normal", "right_normal")):
+            plain = sum(row["_weight"] * row[name] for row in some) / weights
+            assert averaged.normal[side][place] == pytest.approx(plain)
+
+
+def test_told_samples_with_all_the_memory_are_the_join() -> None:
+    shares = zipf(1.0)
+    stream = valued(keyed(shares, shares, seconds=700, warm_s=500, seed=3), seed=3)
+    trial = SampledTrial.of(stream, 700)
+    for policy in (TruePps(tuple(shares.tolist())), TrueUniform(1.0, (10_000,) * 50)):
+        errors = trial.errors(trial.sample(policy, 1000), 0, 1.0)
+        assert errors.relative == pytest.approx(0, abs=1e-9)
+        assert errors.sampled == errors.rows
+        assert (errors.estimated, errors.empty) == (201, 0)
 
 
 @pytest.mark.parametrize("now", [False, True])
