@@ -55,3 +55,9 @@ class Shedding:
     def combine_code(self) -> int:
         """Number of the combiner in the kernels."""
         return get_args(Combine).index(self.combine)
+
+    @property
+    def coin_seed(self) -> int:
+        """Seed of the coins: that of a sample, whose own seed draws all of it."""
+        own = self.policy.samples
+        return int(getattr(self.policy, "seed", self.seed)) if own else self.seed

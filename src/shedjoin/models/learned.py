@@ -50,6 +50,7 @@ class Models:
         self._samples = samples
         self._outlook = np.array([1.0, 0.0, 0.0, 0.0])
         self.clock_us = 0
+        self._counted_us = 0
         self.frequency = Frequency(width, window)
         self.slice = Slice(max(_SMALLEST, width // 4), keep_us)
         self.curve = Curve(keep_us, EVIDENCE_WINDOWS * window)
@@ -78,6 +79,7 @@ class Models:
             self.clocks[:] = time[0]
         watched = self.make_room(side, key)
         before = self.clock_us or int(time[0])
+        self._counted_us = before
         self.clock_us = max(before, int(time.max()))
         if importance is not None and learn:
             passed = self.clock_us - before
@@ -260,8 +262,19 @@ class Models:
             expected = self.expected_matches(own, mine.key)
             parts.append(Rows(expected, met, lived[there]))
         rows = Rows(*map(np.concatenate, zip(*parts, strict=True)))
-        found = outlook(rows, self.slice.share, self.capacity_rows, EVEN)
+        share = self._row_share(rows.expected.size)
+        found = outlook(rows, share, self.capacity_rows, EVEN)
         self._outlook[:] = found.fraction, *found.variance
+
+    def _row_share(self, rows: int) -> float:
+        """Part of all rows that is monitored: of keys it says little if few are hot."""
+        if self.slice.share == 1.0:
+            return 1.0
+        passed = self.clock_us - int(self.clocks[0])
+        there = sum(
+            self.rate(side) * min(self.keep_us[side], passed) * 1e-6 for side in SIDES
+        )
+        return min(1.0, rows / there) if there else 1.0
 
     @property
     def _spans(self) -> FloatArray:
@@ -274,7 +287,11 @@ class Models:
         return float(np.log(2.0) / (self.frequency.half_life_us * 1e-6))
 
     def _levels(self, side: IntArray, key: IntArray) -> IntArray:
-        return level_of(self.frequency.opposite(side, key, self.clock_us)[0])
+        """Levels as they were read when the rows came: before they were counted.
+
+        Counts of that time, faded until now, would be those of rarer keys.
+        """
+        return level_of(self.frequency.opposite(side, key, self._counted_us)[0])
 
     def _pick(
         self, table: Table, side: IntArray, level: IntArray, age_us: IntArray

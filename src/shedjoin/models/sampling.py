@@ -50,7 +50,7 @@ def outlook(rows: Rows, share: float, capacity: float, even: float = EVEN) -> Ou
     rows : Rows
         The slice.
     share : float
-        Part of all keys that is monitored.
+        Part of all rows that is monitored.
     capacity : float
         Rows that fit the memory, of all keys.
     even : float
@@ -82,9 +82,21 @@ def outlook(rows: Rows, share: float, capacity: float, even: float = EVEN) -> Ou
     eq = np.sum(met**2) * (rows.expected.size / room - 1.0)
     pps = np.sum(met**2 * (1.0 / chance - 1.0))
     uniform = np.sum(np.minimum(met, coins[old])) * (1.0 / fraction - 1.0)
-    missed = np.sum(np.maximum(met - coins[old], 0.0)) / np.sqrt(share)
+    missed = _missed(met, coins[old]) / np.sqrt(share)
     variances = float(eq), float(pps), float(uniform + (_BIAS * missed) ** 2)
     return Outlook(fraction, variances)
+
+
+def _missed(met: FloatArray, coins: FloatArray) -> float:
+    """Matches beyond the coins: those seen, or more if what was seen says too little.
+
+    Few monitored rows are hot, and their luck hides what hot rows miss on average. If
+    matches scatter as much as a Poisson number does, sqrt(n / 2 pi) of them are missed;
+    that scales with the scatter seen.
+    """
+    seen = float(np.maximum(met - coins, 0.0).sum())
+    scatter = min(1.0, float(np.mean((met - coins) ** 2 / coins)))
+    return max(seen, float(np.sqrt(scatter * coins / (2.0 * np.pi)).sum()))
 
 
 def pps_sizes(expected: FloatArray, mean: float, even: float) -> FloatArray:

@@ -187,7 +187,7 @@ def _victims(pools: list[Pool], room: int) -> Victims:
         worth_at += count + heap
     victims = Victims(np.empty(at, np.int64), np.empty(worth_at))
     victims.cells[: heads.size] = heads.reshape(-1)
-    victims.worths[: 2 * BARS] = -np.inf
+    victims.worths[: 2 * BARS] = [-np.inf, 0.0] * 2
     for head, pool in zip(heads, pools, strict=True):
         entries = victims.cells[head[QUEUE_AT] : head[HEAP_AT]]
         entries[0::2], entries[1::2] = pool.slot, pool.number

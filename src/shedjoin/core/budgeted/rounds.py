@@ -69,7 +69,8 @@ class Rounds:
             max(store.capacity_rows, _SMALLEST_BLOCK), _LARGEST_BLOCK
         )
         self._rules = _rules(store, shedding, valued=self._valued())
-        self._verbs = Verbs(policy, store.models, store.spec.keeps_us, shedding.seed)
+        keeps_us, seed = store.spec.keeps_us, shedding.coin_seed
+        self._verbs = Verbs(policy, store.models, keeps_us, seed)
         self._filler = Filler(store.table, self._rules, self._block_rows)
         learns = policy.dynamic or policy.learns
         self._steady = isinstance(shedding.recompute, Amortised) or not learns
@@ -293,5 +294,5 @@ def _rules(store: BudgetedStore, shedding: Shedding, *, valued: int) -> Rules:
         thins=int(type(policy).thin is not Policy.thin),
         tosses=int(type(policy).coins is not Policy.coins),
         weighs=int(policy.samples),
-        seed=shedding.seed,
+        seed=shedding.coin_seed,
     )

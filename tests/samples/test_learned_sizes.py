@@ -1,0 +1,26 @@
+"""Expected matches that uniform and PPS samples go by."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shedjoin.models.learned import Models
+
+SECOND = 1_000_000
+WINDOW_S, KEYS = 100, 20
+
+
+@pytest.mark.parametrize("block_s", [5, 50, 100])
+def test_matches_are_right_however_long_the_blocks(block_s: int) -> None:
+    """Twenty keys, ten rows a second of each side: a row has fifty matches."""
+    models = Models((WINDOW_S * SECOND, WINDOW_S * SECOND), capacity_rows=4000)
+    rng = np.random.default_rng(5)
+    rows, start = 20 * block_s, 1_700_000_000
+    for first in range(start, start + 40 * WINDOW_S, block_s):
+        instants = rng.integers(first * SECOND, (first + block_s) * SECOND, rows)
+        side, key = rng.integers(0, 2, rows), rng.integers(0, KEYS, rows)
+        models.observe(side, key, np.sort(instants))
+    for own in (0, 1):
+        found = models.expected_matches(np.full(KEYS, own), np.arange(KEYS))
+        assert found.mean() == pytest.approx(10 * WINDOW_S / KEYS, rel=0.12)
