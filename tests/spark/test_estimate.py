@@ -20,7 +20,7 @@ from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError, Shedjo
 from shedjoin.quality.aggregates import Aggregate
 from shedjoin.types import FloatArray
 
-from .frames import TIMES, as_streams, as_tables, empty_stream
+from .frames import MINUTE, TIMES, as_streams, as_tables, empty_stream
 from .queries import run
 from .sources import Sources
 from .values import times
@@ -325,3 +325,26 @@ def test_a_stream_needs_a_watermark(spark: SparkSession, tmp_path: Path) -> None
     with pytest.raises(ColumnError, match="no watermark on 't'") as raised:
         shedjoin.estimate(stream, window="1 hour", time="t", aggregates={"n": Count()})
     assert 'withWatermark("t", "10 minutes")' in raised.value.fix
+
+
+def test_an_archive_read_as_a_stream_needs_a_watermark(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Its columns still say what they were in the join; no window would come out."""
+    left, right = (
+        empty_stream(spark, tmp_path / name, f"k int, {name} timestamp")
+        for name in TIMES
+    )
+    joined = shedjoin.join(*as_streams((left, right)), on="k", within=MINUTE)
+    sampled = joined.withColumns({"_weight": F.lit(1.0), "_cluster": F.lit(0)})
+    asked: dict[str, Any] = {"window": "1 hour", "aggregates": {"n": Count()}}
+    assert shedjoin.estimate(sampled, **asked).isStreaming
+    path = str(tmp_path / "archive")
+    spark.createDataFrame([], sampled.schema).write.parquet(path)
+    schema = spark.read.parquet(path).schema
+    assert schema["left_time"].metadata == sampled.schema["left_time"].metadata != {}
+    archive = spark.readStream.schema(schema).parquet(path)
+    with pytest.raises(ColumnError, match="no watermark on 'left_time', 'right_time'"):
+        shedjoin.estimate(archive, **asked)
+    marked = archive.withWatermark("left_time", "1 minute")
+    assert shedjoin.estimate(marked, **asked).isStreaming

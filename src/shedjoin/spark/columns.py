@@ -23,8 +23,8 @@ from shedjoin.core.keys import On, key_pairs, output_columns, require_columns
 from shedjoin.core.spec import JoinSpec, SideSpec
 from shedjoin.core.window import Within
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
+from shedjoin.spark.event_time import DELAY
 
-_DELAY = "spark.watermarkDelayMs"
 _FITS_64_BITS = (
     ByteType,
     ShortType,
@@ -123,7 +123,7 @@ def _hashable(kind: DataType) -> bool:
 def _event_time(
     frame: DataFrame, side: str, place: int, given: tuple[str, str] | None
 ) -> str:
-    marked = [field.name for field in frame.schema if _DELAY in field.metadata]
+    marked = [field.name for field in frame.schema if DELAY in field.metadata]
     if given is not None:
         time = given[place]
         require_columns(side, [time], frame.schema.names)

@@ -17,7 +17,9 @@ of them is taken over the shifted time and shifted back.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from datetime import timedelta
+from io import StringIO
 from typing import NamedTuple, TypeAlias
 
 from pyspark.sql import Column, DataFrame
@@ -32,7 +34,8 @@ from shedjoin.types import LEFT
 Time: TypeAlias = str | Column | Sequence[str | Column]
 """A column, or several of which the latest counts."""
 
-_DELAY = "spark.watermarkDelayMs"
+DELAY = "spark.watermarkDelayMs"
+"""Where Spark notes a watermark on its column."""
 _SIDE = "shedjoin.side"
 _LAG = "shedjoin.lagUs"
 
@@ -67,7 +70,7 @@ def event_time(results: DataFrame, time: Time | None) -> EventTime:
     if not results.isStreaming:
         return EventTime(latest, 0)
     lag_us = _lag(fields)
-    if lag_us is None:
+    if lag_us is None or not _has_watermark(results):
         raise _no_watermark(fields)
     shifted = latest if lag_us == 0 else latest + F.lit(timedelta(microseconds=lag_us))
     return EventTime(shifted, lag_us)
@@ -80,7 +83,7 @@ def marked(time: EventTime, name: str, *, streaming: bool) -> Column:
     """
     if not streaming:
         return time.column.alias(name)
-    return time.column.alias(name, metadata={_DELAY: 0})
+    return time.column.alias(name, metadata={DELAY: 0})
 
 
 def quoted(results: DataFrame, source: str | Column) -> Column:
@@ -99,7 +102,7 @@ def _columns(results: DataFrame, time: Time | None) -> list[Column]:
     sources: Sequence[str | Column]
     if time is None:
         fields = results.schema.fields
-        sources = [f.name for f in fields if _DELAY in f.metadata]
+        sources = [f.name for f in fields if DELAY in f.metadata]
         sources = sources or [f.name for f in fields if _SIDE in f.metadata]
     else:
         sources = [time] if isinstance(time, str | Column) else time
@@ -116,9 +119,21 @@ def _lag(fields: Sequence[StructField]) -> int | None:
     """How far the latest of these times may lie behind the watermark."""
     if len({f.metadata[_SIDE] for f in fields if _SIDE in f.metadata}) == 2:  # noqa: PLR2004
         return 0  # both sides of a pair
-    lags = [0 for field in fields if _DELAY in field.metadata]
+    lags = [0 for field in fields if DELAY in field.metadata]
     lags += [field.metadata[_LAG] for field in fields if _LAG in field.metadata]
     return min(lags, default=None)
+
+
+def _has_watermark(results: DataFrame) -> bool:
+    """Whether a stream has any watermark, whatever its columns say.
+
+    Files keep the metadata of columns: without a look at the plan, archived results
+    that are read as a stream would be taken for those of a running join.
+    """
+    shown = StringIO()
+    with redirect_stdout(shown):  # no other public way, here and over Connect
+        results.explain(extended=True)
+    return "EventTimeWatermark" in shown.getvalue()
 
 
 def _no_watermark(fields: Sequence[StructField]) -> ColumnError:
