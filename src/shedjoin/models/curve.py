@@ -138,7 +138,8 @@ def priorities(rate: Table) -> Table:
 
 
 def _ratio(matches: Table, seconds: Table) -> Table:
-    return matches / np.maximum(seconds, _TINY)
+    """Rates; none where no time has passed, even if rows that came early did match."""
+    return np.where(seconds > 0.0, matches / np.maximum(seconds, _TINY), 0.0)
 
 
 def _add(

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from shedjoin.models.learned import Models
 
 
+_MOST_COINS = 1 << 20
+
+
 class ByLot(Policy):
     """Scores are a size over a lot; the highest stay.
 
@@ -221,7 +224,7 @@ class Uniform(ByLot):
         if min(self.fraction, models.outlook.fraction) == 1.0:
             return np.zeros(arrivals.key.size, np.int64)
         expected = models.expected_matches(arrivals.side, arrivals.key)
-        return np.maximum(1.0, np.rint(expected)).astype(np.int64)
+        return np.rint(expected).clip(1, _MOST_COINS).astype(np.int64)
 
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row: one over its lot."""
