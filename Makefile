@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint types arch test test-nojit test-spark test-spark-oldest \
+.PHONY: help setup fmt lint types arch test test-long test-nojit test-spark test-spark-oldest \
 	bench coverage docs-check check ci clean
 
 PYTHON ?= python3.11
@@ -35,6 +35,9 @@ arch: ## Check who imports whom
 
 test: ## Tests without a JVM
 	$(BIN)/python -m pytest -q $(ARGS)
+
+test-long: ## Tests that take minutes: bias and coverage of samples over many runs
+	$(BIN)/python -m pytest -q -n 2 -m long $(ARGS)
 
 test-nojit: ## Kernels and core as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels tests/core $(ARGS)
