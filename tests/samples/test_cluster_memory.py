@@ -9,7 +9,7 @@ from shedjoin import Budget, Within, plan
 from shedjoin.core.policy import Policy
 from shedjoin.local.runner import Run, join
 from shedjoin.local.workloads import Correlation
-from shedjoin.models.sampling import EVEN, pps_sizes
+from shedjoin.models.sampling import pps_sizes
 from shedjoin.plan import FrequencyModel
 from shedjoin.policies import BestSample, EqCluster, PpsCluster, Uniform
 
@@ -88,7 +88,7 @@ def pps_recall(correlated: Correlation, memory: float) -> float:
     left, right = windows(correlated)
     own = np.concatenate([left.own, right.own]) / 2
     opposite = np.concatenate([left.opposite, right.opposite]) / 2
-    sizes = pps_sizes(opposite, float(own @ opposite), EVEN)
+    sizes = pps_sizes(opposite, float(own @ opposite))
     rates = {"rate": 2 * RATE, "opposite_rate": 2 * RATE}
     both = FrequencyModel(
         own.tolist(), (sizes / sizes.sum()).tolist(), WINDOW_S, **rates

@@ -24,7 +24,8 @@ class Report:
     the recall.
 
     Of a sample, ``weight`` is the sum of the results' weights: an estimate of how many
-    results there are. ``met`` counts the matches that residents met, emitted or not.
+    results there are. Of a uniform one, ``met`` counts the matches that residents met,
+    emitted or not.
     ``checks`` are tests of the 95 % interval of that estimate on the monitored keys,
     whose matches are all counted; ``checks_held`` of them contained the truth.
     ``variance_*`` are predicted variances of that estimate by three schemes, up to a

@@ -26,12 +26,9 @@ from shedjoin.kernels.stages import (
     EVICTED,
     FILL,
     FIRST,
-    LIFE,
-    LIFE_SQUARED,
     OUTLIVED,
     RECOMPUTE,
     REFUSED,
-    SECOND,
     SINCE,
     STORED,
     ZERO,
@@ -41,6 +38,7 @@ from shedjoin.kernels.stages import (
     Rules,
     Table,
     Victims,
+    count_life,
 )
 from shedjoin.kernels.victims import (
     EXPIRING_AT,
@@ -170,12 +168,20 @@ def settle(rules: Rules, table: Table, victims: Victims, out: Found) -> int:
                 stayed = rules.keep[side]
             else:
                 state[EVICTED + side] += 1
-            seconds = stayed * SECOND
-            out.sums[LIFE] += seconds
-            out.sums[LIFE_SQUARED] += seconds * seconds
+            count_life(stayed, out)
             note_leaving(slot, words, out)
             vacate(slot, pool, words, table.meta)
             words[SHEDS] -= 1
+    return DONE
+
+
+@step
+def shed_for_last(rules: Rules, table: Table, victims: Victims, out: Found) -> int:
+    """Shed if the last arrival was one too many; it counts as refused if it goes."""
+    words = table.words
+    if words[USED] > rules.capacity[0] or words[USED + 1] > rules.capacity[1]:
+        out.state[SINCE] = words[NEXT_NUMBER] - 1
+        return settle(rules, table, victims, out)
     return DONE
 
 

@@ -18,7 +18,7 @@ from shedjoin.kernels.jit import lean
 from shedjoin.kernels.leaving import (
     is_hopeless,
     refuse,
-    settle,
+    shed_for_last,
     touch_newcomers,
     touch_victims,
 )
@@ -32,7 +32,6 @@ from shedjoin.kernels.slots import (
     NUMBER,
     PLACE,
     TIME,
-    USED,
     head_of,
     record_of,
 )
@@ -47,7 +46,6 @@ from shedjoin.kernels.stages import (
     LIFE_SQUARED,
     PROBE,
     RETAIN,
-    SINCE,
     ZERO,
     Arriving,
     Found,
@@ -149,11 +147,9 @@ def insert_until(
     warm = state[CURSOR]
     noise = 0.0
     while True:
-        if words[USED] > rules.capacity[0] or words[USED + 1] > rules.capacity[1]:
-            state[SINCE] = words[NEXT_NUMBER] - 1
-            why = settle(rules, table, victims, out)
-            if why != DONE:
-                return why
+        why = shed_for_last(rules, table, victims, out)
+        if why != DONE:
+            return why
         at = state[CURSOR]
         if at == end:
             return DONE

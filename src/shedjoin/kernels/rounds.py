@@ -7,7 +7,7 @@ and says why it stopped. Both leave the table so that the next call can simply g
 from __future__ import annotations
 
 from shedjoin.kernels.jit import lean, step
-from shedjoin.kernels.leaving import settle, touch
+from shedjoin.kernels.leaving import settle, shed_for_last, touch
 from shedjoin.kernels.slots import (
     CLOCK,
     FREE,
@@ -15,7 +15,6 @@ from shedjoin.kernels.slots import (
     NEXT,
     NEXT_NUMBER,
     NOBODY,
-    USED,
     record_of,
 )
 from shedjoin.kernels.stages import (
@@ -57,11 +56,9 @@ def probe_then_insert(
     warm = state[CURSOR]
     noise = 0.0
     while True:
-        if words[USED] > rules.capacity[0] or words[USED + 1] > rules.capacity[1]:
-            state[SINCE] = words[NEXT_NUMBER] - 1
-            why = settle(rules, table, victims, out)
-            if why != DONE:
-                return why
+        why = shed_for_last(rules, table, victims, out)
+        if why != DONE:
+            return why
         at = state[CURSOR]
         if at == arriving.key.size:
             return DONE

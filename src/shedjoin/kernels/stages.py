@@ -61,7 +61,7 @@ COINS_SHIFT = 32
 COINS_LEFT = (1 << COINS_SHIFT) - 1
 """A resident's coins: how many are left, and above them which of these is the last
 that wins; counted down, so that the last of all is 1."""
-SECOND = 1e-6
+_SECOND = 1e-6
 
 
 class Arriving(NamedTuple):
@@ -245,14 +245,20 @@ def mark(slot: int, found: int, table: Table, out: Found) -> None:
 
 
 @step
+def count_life(stayed_us: int, out: Found) -> None:
+    """Add the time that a row stayed to the lifetimes."""
+    seconds = stayed_us * _SECOND
+    out.sums[LIFE] += seconds
+    out.sums[LIFE_SQUARED] += seconds * seconds
+
+
+@step
 def let_go(slot: int, rules: Rules, table: Table, out: Found) -> None:
     """Free the slot of a resident whose coins are spent."""
     words = table.words
     side = table.meta[slot] & SIDE_BIT
     stayed = max(0, words[CLOCK] - words[record_of(slot, words) + TIME])
-    seconds = min(stayed, rules.keep[side]) * SECOND
-    out.sums[LIFE] += seconds
-    out.sums[LIFE_SQUARED] += seconds * seconds
+    count_life(min(stayed, rules.keep[side]), out)
     out.state[SPENT + side] += 1
     vacate(slot, 0 if rules.pooled else side, words, table.meta)
 

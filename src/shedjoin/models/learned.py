@@ -11,7 +11,6 @@ from shedjoin.models.curve import AGES, Curve, Table, level_of, priorities
 from shedjoin.models.frequency import Frequency
 from shedjoin.models.monitored import Ghosts, Slice
 from shedjoin.models.sampling import (
-    EVEN,
     Outlook,
     Rows,
     matches_so_far,
@@ -128,26 +127,20 @@ class Models:
         """Best mean rate of results from its age on, for its key's frequency."""
         if self._by_level is None:
             self._by_level = priorities(self.curve.by_level(self._per_count))
-        slow, best = self.frequency.opposite(side, key, self.clock_us)
-        # Levels go by the slow pace, which does not jump; what is new comes on top.
-        news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
-        return news * self._pick(self._by_level, side, level_of(slow), age_us)
+        level, news = self._known(side, key)
+        return news * self._pick(self._by_level, side, level, age_us)
 
     def expected_matches(self, side: IntArray, key: IntArray) -> FloatArray:
         """Matches that a new row will have in all its life."""
         if self._lives is None:
             rate = self.curve.by_level(self._per_count)
             self._lives = rate.sum(axis=2) * self._spans[:, None]
-        slow, best = self.frequency.opposite(side, key, self.clock_us)
-        news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
-        return news * self._lives[side, level_of(slow)]
+        level, news = self._known(side, key)
+        return news * self._lives[side, level]
 
     def cluster_sizes(self, side: IntArray, key: IntArray) -> FloatArray:
         """Expected matches of new rows, 1 on average, as PPS-CLUSTER takes them."""
-        mean = self._mean_matches()
-        if mean <= 0.0:
-            return np.ones(key.size)
-        return pps_sizes(self.expected_matches(side, key), mean, EVEN)
+        return pps_sizes(self.expected_matches(side, key), self._mean_matches())
 
     def _mean_matches(self) -> float:
         """Matches of a row of either side in all its life, on average; 0 if unknown."""
@@ -263,7 +256,7 @@ class Models:
             parts.append(Rows(expected, met, lived[there]))
         rows = Rows(*map(np.concatenate, zip(*parts, strict=True)))
         share = self._row_share(rows.expected.size)
-        found = outlook(rows, share, self.capacity_rows, EVEN)
+        found = outlook(rows, share, self.capacity_rows)
         self._outlook[:] = found.fraction, *found.variance
 
     def _row_share(self, rows: int) -> float:
@@ -292,6 +285,15 @@ class Models:
         Counts of that time, faded until now, would be those of rarer keys.
         """
         return level_of(self.frequency.opposite(side, key, self._counted_us)[0])
+
+    def _known(self, side: IntArray, key: IntArray) -> tuple[IntArray, FloatArray]:
+        """Level of each row's key on the other stream, and what is new of it.
+
+        Levels go by the slow pace, which does not jump; what is new comes on top.
+        """
+        slow, best = self.frequency.opposite(side, key, self.clock_us)
+        news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
+        return level_of(slow), news
 
     def _pick(
         self, table: Table, side: IntArray, level: IntArray, age_us: IntArray

@@ -13,7 +13,7 @@ from shedjoin.models.monitored import Ghosts
 from shedjoin.types import FloatArray
 
 SCHEMES = ("EqCluster", "PpsCluster", "Uniform")
-EVEN = 0.1
+_EVEN = 0.1
 """PPS-CLUSTER's part that is given to all rows alike."""
 _BIAS = 5.0
 """How much worse a bias is than an error of the same size: intervals know nothing of
@@ -42,7 +42,7 @@ class Outlook(NamedTuple):
         return SCHEMES[self.variance.index(min(self.variance))]
 
 
-def outlook(rows: Rows, share: float, capacity: float, even: float = EVEN) -> Outlook:
+def outlook(rows: Rows, share: float, capacity: float) -> Outlook:
     """Predict the schemes of Srivastava and Widom, section 4, from the slice.
 
     Parameters
@@ -53,8 +53,6 @@ def outlook(rows: Rows, share: float, capacity: float, even: float = EVEN) -> Ou
         Part of all rows that is monitored.
     capacity : float
         Rows that fit the memory, of all keys.
-    even : float
-        PPS-CLUSTER's part that is given to all rows alike.
 
     Notes
     -----
@@ -76,7 +74,7 @@ def outlook(rows: Rows, share: float, capacity: float, even: float = EVEN) -> Ou
     if not old.any():
         return Outlook(fraction, (0.0, 0.0, 0.0))
     met = rows.met[old] / rows.lived[old]
-    size = pps_sizes(rows.expected, rows.expected.mean(), even)
+    size = pps_sizes(rows.expected, rows.expected.mean())
     scale = pps_scale(room, np.ones(size.size), size)
     chance = np.minimum(1.0, scale * size[old])
     eq = np.sum(met**2) * (rows.expected.size / room - 1.0)
@@ -99,7 +97,7 @@ def _missed(met: FloatArray, coins: FloatArray) -> float:
     return max(seen, float(np.sqrt(scatter * coins / (2.0 * np.pi)).sum()))
 
 
-def pps_sizes(expected: FloatArray, mean: float, even: float) -> FloatArray:
+def pps_sizes(expected: FloatArray, mean: float) -> FloatArray:
     """Sizes by which PPS-CLUSTER includes rows; 1 on average.
 
     A part is given to all alike, which bounds the weight of a row that matches more
@@ -107,7 +105,7 @@ def pps_sizes(expected: FloatArray, mean: float, even: float) -> FloatArray:
     """
     if mean <= 0.0:
         return np.ones(expected.size)
-    return (1.0 - even) * expected / mean + even
+    return (1.0 - _EVEN) * expected / mean + _EVEN
 
 
 def matches_so_far(mine: Ghosts, theirs: Ghosts, keep_us: int) -> FloatArray:

@@ -54,9 +54,8 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 TRUSTED_FROM = 20.0
 """Effective clusters from which an interval is trusted.
 
-In simulations with lognormal clusters, 95 % intervals held the truth in 91 to 93 % of
-the cases with 3 to 20 effective clusters, and in at least 94 % with more. It also
-bounds the share of one cluster in the variance, to 1 / sqrt(20) = 22 %.
+With fewer, intervals of skewed clusters hold the truth less often than they say. It
+also bounds the share of one cluster in the variance, to 1 / sqrt(20) = 22 %.
 """
 
 

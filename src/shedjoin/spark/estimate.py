@@ -14,6 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.types import NumericType
 
+from shedjoin.core.spec import CLUSTER_COLUMN, WEIGHT_COLUMN
 from shedjoin.core.window import Duration, parse_duration
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
 from shedjoin.quality.aggregates import Aggregate, Avg, Count, Quantity, Sum
@@ -31,8 +32,6 @@ from shedjoin.spark.variance import (
     with_intervals,
 )
 
-WEIGHT = "_weight"
-CLUSTER = "_cluster"
 _OWN = ("window", "rows", "clusters", "effective_clusters", "trusted")
 _KINDS = 'Count(), Count("price"), Sum("price") or Avg("price")'
 
@@ -91,8 +90,8 @@ def _rows(
     when = event_time(results, time)
     rows = results.select(
         marked(when, "time", streaming=results.isStreaming),
-        quoted(results, WEIGHT).cast("double").alias("weight"),
-        quoted(results, CLUSTER).alias("cluster"),
+        quoted(results, WEIGHT_COLUMN).cast("double").alias("weight"),
+        quoted(results, CLUSTER_COLUMN).alias("cluster"),
         *(
             quoted(results, name).alias(f"group{n}", metadata={})
             for n, name in enumerate(by)
@@ -169,11 +168,14 @@ def _check_names(aggregates: Mapping[str, Aggregate] | object, by: list[str]) ->
 
 
 def _check_sampled(results: DataFrame) -> None:
-    missing = [name for name in (WEIGHT, CLUSTER) if name not in results.columns]
+    missing = [
+        name for name in (WEIGHT_COLUMN, CLUSTER_COLUMN) if name not in results.columns
+    ]
     if missing:
         raise ColumnError(
             f"the results have no column {missing[0]!r}: they do not say how likely "
             "each row was to be kept.",
             fix="join with a sampling policy; if every row is there, add "
-            f'withColumn("{WEIGHT}", lit(1.0)) and withColumn("{CLUSTER}", lit(0)).',
+            f'withColumn("{WEIGHT_COLUMN}", lit(1.0)) and '
+            f'withColumn("{CLUSTER_COLUMN}", lit(0)).',
         )

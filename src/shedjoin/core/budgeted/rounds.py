@@ -72,8 +72,8 @@ class Rounds:
         keeps_us, seed = store.spec.keeps_us, shedding.coin_seed
         self._verbs = Verbs(policy, store.models, keeps_us, seed)
         self._filler = Filler(store.table, self._rules, self._block_rows)
-        learns = policy.dynamic or policy.learns
-        self._steady = isinstance(shedding.recompute, Amortised) or not learns
+        self._learns = policy.dynamic or policy.learns
+        self._steady = isinstance(shedding.recompute, Amortised) or not self._learns
         self._looks = self._first and self._steady and not policy.counts_matches
         if self._rules.tosses and store.table.table.coins.any():
             self._looks = False
@@ -104,7 +104,7 @@ class Rounds:
                 self._arrivals.key[rows],
                 self._arrivals.time[rows],
                 self._arrivals.importance[rows],
-                learn=self._policy.dynamic or self._policy.learns,
+                learn=self._learns,
             )
             if self._rules.weighs:
                 self._store.thresholds.advance(
@@ -260,7 +260,8 @@ class Rounds:
         """Matches found since the last time; those of monitored keys are counted."""
         count = int(out.state[FOUND])
         found = out.pairs[: 3 * count].reshape(-1, 3)
-        row, place, number = (np.ascontiguousarray(found[:, n]) for n in range(3))
+        # Copies: the kernels use this room again before the matches are gathered.
+        row, place, number = (found[:, n].copy() for n in range(3))
         key = self._arrivals.key[row + start]
         monitored = self._store.models.slice.monitored(key)
         share = self._store.models.slice.share

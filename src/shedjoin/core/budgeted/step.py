@@ -38,7 +38,7 @@ def budgeted_step(
     """
     arrivals = ordered(blobs, store.spec, store.watermark_ms)
     if store.in_bytes and arrivals.size.size:
-        store.models.capacity_rows = max(store.capacity) / arrivals.size.mean()
+        store.models.capacity_rows = sum(store.capacity) / arrivals.size.mean()
     rounds = Rounds(store, arrivals, store.shedding)
     store.models.seen_matches = 0.0
     store.models.seen_pairs = 0
