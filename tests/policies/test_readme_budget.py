@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from shedjoin import Budget, Within, local
 
-JOIN = {
+JOIN: dict[str, Any] = {
     "on": "ad_id",
     "within": Within(after="15 minutes"),
     "time": ("shown_at", "clicked_at"),
