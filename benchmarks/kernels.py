@@ -18,7 +18,7 @@ from benchmarks.console import progress
 from benchmarks.record import Record
 from benchmarks.streams import START_US
 from shedjoin.core.packing import pack
-from shedjoin.core.step import step
+from shedjoin.core.step import Outcome, step
 from shedjoin.core.store import WindowStore
 from shedjoin.core.window import Within
 from shedjoin.core.workspace import MemoryWorkspace
@@ -71,7 +71,7 @@ def _rate(
         ]
         watermark_ms = (START_US + (number * seconds) * 1_000_000) // 1000 - 1
         start = time.perf_counter()
-        outcome = step(store, blobs, watermark_ms)
+        outcome = Outcome.of(step(store, blobs, watermark_ms))
         took = time.perf_counter() - start
         store.written.clear()
         store.dropped.clear()

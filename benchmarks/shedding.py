@@ -63,12 +63,12 @@ class Contestant:
     def run(self, blobs: list[Blob], watermark_ms: int) -> tuple[float, Outcome]:
         start = time.perf_counter()
         if isinstance(self.store, BudgetedStore):
-            outcome = budgeted_step(self.store, blobs, watermark_ms)
+            outcome = Outcome.of(budgeted_step(self.store, blobs, watermark_ms))
             took = time.perf_counter() - start
             self.store.payload.written.clear()
             self.store.payload.dropped.clear()
         else:
-            outcome = step(self.store, blobs, watermark_ms)
+            outcome = Outcome.of(step(self.store, blobs, watermark_ms))
             took = time.perf_counter() - start
             self.store.written.clear()
             self.store.dropped.clear()

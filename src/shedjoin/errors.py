@@ -36,5 +36,9 @@ class StateMismatchError(ShedjoinError, RuntimeError):
     """Stored state was written by another join, or in a newer format."""
 
 
+class VersionMismatchError(ShedjoinError, RuntimeError):
+    """The driver and an executor have different versions of this library."""
+
+
 class MissingExtraError(ShedjoinError, ImportError):
     """A part of the library needs packages that are not installed."""

@@ -97,10 +97,11 @@ class Shard:
             for side in SIDES
             if batch[side]
         ]
-        outcome = step(self.store, blobs, watermark_ms)
+        outcome = Outcome.of(step(self.store, blobs, watermark_ms))
         for number in self.store.dropped:
             del self.segments[number]
-        for number, rows in self.store.written.items():
+        for number in self.store.written:
+            rows = self.store.workspace.get(number)
             encoded = encode_rows([rows], rows.schema, stored=True)
             self.segments[number] = encoded.to_pybytes()
         self.store.dropped.clear()

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from shedjoin.core.persistence import DIRECTORY, commit, restore, stored_directory
-from shedjoin.core.step import step
+from shedjoin.core.blobs import DIRECTORY, Commit
+from shedjoin.core.persistence import commit, restore, stored_directory
+from shedjoin.core.step import Outcome, step
 from shedjoin.core.store import EMPTY, WindowStore
 from shedjoin.core.workspace import MemoryWorkspace
 from shedjoin.errors import StateMismatchError
@@ -35,9 +36,10 @@ class Blobs(dict[int, bytes]):
 def run(store: WindowStore, blobs: Blobs, times: list[int], watermark_ms: int) -> int:
     """Join a left row of each time, commit, and return the bytes written."""
     rows = [Arrival(1, time, time) for time in times]
-    step(store, [blob_of(LEFT, rows)] if rows else [], watermark_ms)
+    Outcome.of(step(store, [blob_of(LEFT, rows)] if rows else [], watermark_ms))
     blobs.calls.clear()
-    return commit(store, blobs, f"token {watermark_ms}")
+    _, written = commit(store, blobs, f"token {watermark_ms}")
+    return written
 
 
 def test_a_commit_writes_what_changed() -> None:
@@ -59,13 +61,11 @@ def test_restored_state_is_the_state() -> None:
     for number in range(20):
         run(store, blobs, [1000 * number, 1000 * number + 500], number)
     directory = stored_directory(blobs, SPEC)
-    assert directory == store.directory("token 19")
+    assert directory == store.directory(directory.token)
     copy = restore(blobs, directory, SPEC, MemoryWorkspace())
-    assert copy.directory("token 19") == directory
-    found = [
-        step(s, [blob_of(RIGHT, [Arrival(1, 19_100, 0)])], 19).report.matched
-        for s in (store, copy)
-    ]
+    assert copy.directory(directory.token) == directory
+    arrived = [blob_of(RIGHT, [Arrival(1, 19_100, 0)])]
+    found = [Outcome.of(step(s, arrived, 19)).report.matched for s in (store, copy)]
     assert found == [3, 3]  # 18_500, 19_000 and 19_500
     assert copy.dropped == store.dropped
 
@@ -93,3 +93,31 @@ def test_a_segment_that_is_missing() -> None:
     problem, fix = str(caught.value).split("\n")
     assert problem == "the checkpoint names blob 0 of a shard but lacks it."
     assert fix.startswith("Fix: restore the checkpoint from a backup")
+
+
+def test_a_token_says_what_is_stored() -> None:
+    """Whatever is written or removed, and what was there before, changes it."""
+
+    def token(former: str, *writes: tuple[int, bytes | None]) -> str:
+        blobs = Blobs()
+        changes = Commit(blobs, former)
+        for number, blob in writes:
+            blobs.setdefault(number, b"")
+            if blob is None:
+                changes.remove(number)
+            else:
+                changes.put(number, blob)
+        return changes.token(b"directory")
+
+    tokens = [
+        token("t"),
+        token("u"),
+        token("t", (0, b"a")),
+        token("t", (1, b"a")),
+        token("t", (0, b"b")),
+        token("t", (0, b"a"), (1, b"b")),
+        token("t", (0, b"ab")),
+        token("t", (0, None)),
+    ]
+    assert len(set(tokens)) == len(tokens)
+    assert token("t", (0, b"a")) == tokens[2]

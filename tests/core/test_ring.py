@@ -31,7 +31,7 @@ def rows(first: int, count: int) -> Hot:
 
 
 def empty(workspace: MemoryWorkspace, base: int = 0) -> Ring:
-    return Ring(workspace, "left", base, base, opened=False)
+    return Ring(workspace, "left", base, base, 3, opened=False)
 
 
 def found(ring: Ring, key: int, time: int) -> list[int]:
@@ -40,7 +40,7 @@ def found(ring: Ring, key: int, time: int) -> list[int]:
     wanted = Hot(np.array([key]), np.array([time]))
     for column in wanted:
         column.flags.writeable = False
-    count, _ = probe(*wanted, 0, Reach(0, 0), ring.index, ring.base, pairs)
+    count, _, _ = probe(*wanted, 0, Reach(0, 0), ring.index, ring.base, pairs)
     return sorted(pairs.slot[:count].tolist())
 
 
@@ -135,7 +135,7 @@ def test_an_opened_ring_goes_on() -> None:
     workspace = MemoryWorkspace()
     first = empty(workspace)
     first.insert(rows(0, 2000))
-    second = Ring(workspace, "left", 100, 2000, opened=True)
+    second = Ring(workspace, "left", 100, 2000, 3, opened=True)
     assert capacity(second) == 2048
     assert second.insert(rows(2000, 5)) == 2000
     assert found(second, 1999, 5 * 1999) == [1999]

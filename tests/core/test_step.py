@@ -85,7 +85,8 @@ def once(left: list[Arrival], right: list[Arrival]) -> Outcome:
     """Join everything there is, as for archived streams."""
     store = WindowStore(make_spec(10, 10), MemoryWorkspace())
     store.watermark_ms = BEGINNING_MS
-    return step(store, [blob_of(LEFT, left), blob_of(RIGHT, right)], BEGINNING_MS)
+    blobs = [blob_of(LEFT, left), blob_of(RIGHT, right)]
+    return Outcome.of(step(store, blobs, BEGINNING_MS))
 
 
 def test_nothing_is_late_before_the_beginning() -> None:

@@ -6,7 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin.core.workspace import MappedWorkspace, MemoryWorkspace, Workspace
+from shedjoin.core.workspace import (
+    MappedWorkspace,
+    MemoryWorkspace,
+    Workspace,
+    WorkspaceError,
+)
 
 ROWS = pa.record_batch({"x": [1, None, 3], "y": ["a", "", None]})
 
@@ -54,7 +59,7 @@ def test_dropped_rows_are_gone_but_for_who_holds_them(workspace: Workspace) -> N
     held = workspace.get(3)
     workspace.drop(3)
     workspace.drop(3)
-    with pytest.raises(LookupError if hasattr(workspace, "_rows") else OSError):
+    with pytest.raises((LookupError, WorkspaceError)):
         workspace.get(3)
     assert held.equals(ROWS)
 
@@ -73,3 +78,33 @@ def test_a_folder_can_be_opened_again(tmp_path: Path) -> None:
     second.drop(0)
     assert mapped.equals(ROWS)  # the mapping outlives the file
     assert [path.name for path in tmp_path.iterdir()] == ["heads.int64"]
+
+
+@pytest.mark.parametrize("content", [b"", bytes(4000), b"torn"])
+def test_files_that_cannot_be_read(tmp_path: Path, content: bytes) -> None:
+    workspace = MappedWorkspace(tmp_path)
+    workspace.put(0, ROWS)
+    (tmp_path / "0.arrow").write_bytes(content)
+    with pytest.raises(WorkspaceError):
+        workspace.get(0)
+    with pytest.raises(WorkspaceError, match="FileNotFoundError"):
+        workspace.array("heads")
+    (tmp_path / "heads.int64").write_bytes(b"")
+    with pytest.raises(WorkspaceError, match="empty"):
+        workspace.array("heads")
+
+
+def test_no_folder_can_be_made(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(WorkspaceError, match="NotADirectoryError"):
+        MappedWorkspace(tmp_path / "file" / "folder")
+
+
+def test_what_was_put_is_not_held(tmp_path: Path) -> None:
+    """It is mapped from its file, memory that the system can take back."""
+    workspace = MappedWorkspace(tmp_path)
+    before = pa.total_allocated_bytes()
+    for number in range(20):
+        workspace.put(number, pa.record_batch({"x": np.zeros(100_000)}))
+        assert workspace.get(number).num_rows == 100_000
+    assert pa.total_allocated_bytes() - before < 1_000_000

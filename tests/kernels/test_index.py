@@ -28,6 +28,7 @@ times = st.integers(-6, 20)
 rows = st.lists(st.tuples(keys, times), max_size=12)
 reaches = st.builds(Reach, st.integers(-3, 6), st.integers(-3, 6))
 
+SEED = -7
 Row = tuple[int, int]
 
 
@@ -50,7 +51,7 @@ def columns(values: list[Row]) -> tuple[IntArray, IntArray]:
 
 def empty_index(capacity: int) -> Index:
     heads = np.full(capacity, NOWHERE, np.int64)
-    return Index(heads, np.zeros(STRIDE * capacity, np.int64))
+    return Index(heads, np.zeros(STRIDE * capacity, np.int64), SEED)
 
 
 def room(size: int) -> Pairs:
@@ -65,7 +66,7 @@ def all_matches(
     pairs, start = room(size), 0
     out: list[tuple[int, int]] = []
     while start < len(arrivals):
-        found, after = probe(key, time, start, reach, index, base, pairs)
+        found, after, _ = probe(key, time, start, reach, index, base, pairs)
         assert start <= after <= len(arrivals)
         assert found <= pairs.slot.size
         got = pairs.arrival[:found].tolist()
@@ -119,7 +120,7 @@ class IndexMachine(RuleBasedStateMachine):
     )
     def match(self, some: list[Row], copies: int, reach: Reach, size: int) -> None:
         arrivals = copies * some
-        before = [array.copy() for array in self.index]
+        before = [array.copy() for array in self.index[:2]]
         expected = [
             (number, slot)
             for number, (key, time) in enumerate(arrivals)
@@ -130,7 +131,7 @@ class IndexMachine(RuleBasedStateMachine):
         ]
         found = all_matches(arrivals, reach, self.index, self.base, size)
         assert found == expected
-        assert all(map(np.array_equal, before, self.index))
+        assert all(map(np.array_equal, before, self.index[:2]))
 
     @rule(data=st.data(), horizon=times)
     def count(self, data: st.DataObject, horizon: int) -> None:
@@ -180,7 +181,7 @@ def test_an_arrival_with_more_matches_than_room_is_not_begun() -> None:
     index = empty_index(4)
     link(*columns([(7, 0)] * 4), 0, index)
     key, time = columns([(1, 0), (7, 0)])
-    found, after = probe(key, time, 0, Reach(0, 0), index, 0, room(3))
+    found, after, _ = probe(key, time, 0, Reach(0, 0), index, 0, room(3))
     assert found == 0
     assert after <= 1
-    assert probe(key, time, after, Reach(0, 0), index, 0, room(64)) == (4, 2)
+    assert probe(key, time, after, Reach(0, 0), index, 0, room(64)) == (4, 2, 4)

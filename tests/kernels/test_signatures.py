@@ -31,7 +31,7 @@ import numpy as np
 import pyarrow as pa
 from shedjoin import Within, local
 from shedjoin.core.packing import pack
-from shedjoin.core.step import step
+from shedjoin.core.step import Outcome, step
 from shedjoin.core.store import WindowStore
 from shedjoin.core.workspace import MappedWorkspace
 from shedjoin.kernels import hashing, index
@@ -85,7 +85,7 @@ with tempfile.TemporaryDirectory() as folder:
         else:
             store, opened = WindowStore(spec, workspace), True
         blobs = [b for s in (0, 1) for _, b in pack(sides[s].to_batches(), s, spec)]
-        step(store, blobs, 1000 * (100 + 10 * batch))
+        Outcome.of(step(store, blobs, 1000 * (100 + 10 * batch)))
 
 kernels = {
     name: kernel

@@ -25,22 +25,22 @@ IMMATURE = 1e12
 # ------------------------------------------------------------------------ plain ones
 
 
-def fifo(resident: Resident, now: int, simulation: Simulation) -> float:
+def fifo(resident: Resident, now: float, simulation: Simulation) -> float:
     """First in, first out."""
     return resident.number
 
 
-def recent(resident: Resident, now: int, simulation: Simulation) -> float:
+def recent(resident: Resident, now: float, simulation: Simulation) -> float:
     """Keep the youngest."""
-    return -(now - resident.time)
+    return -resident.age(now)
 
 
-def until_expiry(resident: Resident, now: int, simulation: Simulation) -> float:
+def until_expiry(resident: Resident, now: float, simulation: Simulation) -> float:
     """Keep what is there until it expires: the newest leaves."""
     return -resident.number
 
 
-def greedy(resident: Resident, now: int, simulation: Simulation) -> float:
+def greedy(resident: Resident, now: float, simulation: Simulation) -> float:
     """Keep the important; ties are to be broken newest first."""
     return resident.importance
 
@@ -53,7 +53,7 @@ def rand(seed: int) -> Score:
 
 def scripted(kept: Mapping[int, frozenset[int]]) -> Score:
     """Keep, at each time, the arrival numbers that a script names."""
-    return lambda resident, now, _simulation: float(resident.number in kept[now])
+    return lambda resident, now, _simulation: float(resident.number in kept[int(now)])
 
 
 # ------------------------------------------------------------------ by frequency, age
@@ -66,12 +66,12 @@ def prob(frequencies: Sequence[Mapping[int, float]]) -> Score:
     )
 
 
-def observed(resident: Resident, now: int, simulation: Simulation) -> float:
+def observed(resident: Resident, now: float, simulation: Simulation) -> float:
     """Keep keys that were frequent on the other side, this instant included."""
     return simulation.seen[1 - resident.side][resident.key]
 
 
-def size(resident: Resident, now: int, simulation: Simulation) -> float:
+def size(resident: Resident, now: float, simulation: Simulation) -> float:
     """Matches so far, and those of this instant before shedding; ties oldest.
 
     Those of this instant are the equal keys in the opposite buffer of which one side
@@ -104,9 +104,9 @@ def age(p: Sequence[Fraction | int]) -> Score:
     """Keep what can give results fastest; what can give none any more leaves first."""
     priorities = [float(priority) for priority in age_priorities(p)]
 
-    def score(resident: Resident, now: int, _simulation: Simulation) -> float:
-        old = now - resident.time
-        return priorities[old] if old < len(priorities) else -math.inf
+    def score(resident: Resident, now: float, _simulation: Simulation) -> float:
+        old = resident.age(now)
+        return priorities[int(old)] if old < len(priorities) else -math.inf
 
     return score
 
@@ -158,17 +158,17 @@ def adaptive(eps: float, span: int = 5, *, strict: bool = False) -> Recompute:
 
 
 def residence_priority(
-    resident: Resident, now: int, delta: int, c: float, d: float | None
+    resident: Resident, now: float, delta: int, c: float, d: float | None
 ) -> float:
     """Importance x matches / age, less c x idle time once that reaches Delta.
 
     Matches decay by d per unit of time unless it is None. The importance at age 0.
     """
-    old = now - resident.time
+    old = resident.age(now)
     if old == 0:
         return resident.importance
     matches = resident.matches if d is None else resident.decayed_matches(now, d)
-    idle = now - resident.last_match
+    idle = max(0, now - resident.last_match)
     penalty = c * idle if idle >= delta else 0.0
     return resident.importance * matches / old - penalty
 
@@ -188,12 +188,12 @@ def ijoin(
     priorities computed anew, the last ones count: importance for those without.
     """
 
-    def score(resident: Resident, now: int, simulation: Simulation) -> float:
+    def score(resident: Resident, now: float, simulation: Simulation) -> float:
         pool = simulation.pool_of(resident.side)
         if recompute(pool, simulation):
             simulation.recomputed.add((pool, simulation.sheds[pool]))
             resident.stored = residence_priority(resident, now, delta, c, d)
-        if now - resident.time > tau:
+        if resident.age(now) > tau:
             return resident.stored
         match fallback:
             case "newest":
@@ -223,13 +223,13 @@ def offline_optimum(
     rows = [row for one in instants for row in sorted(one, key=lambda row: row.side)]
     times = [instant[0].time for instant in instants]
 
-    def ways(held: frozenset[int], now: int, side: int) -> list[tuple[int, ...]]:
+    def ways(held: frozenset[int], now: float, side: int) -> list[tuple[int, ...]]:
         here = held | {n for n, row in enumerate(rows) if row.time == now}
         alive = [n for n in sorted(here) if now - rows[n].time < window]
         mine = [n for n in alive if rows[n].side == side]
         return list(combinations(mine, min(capacity[side], len(mine))))
 
-    def gain(one: Arrival, other: Arrival, now: int) -> float:
+    def gain(one: Arrival, other: Arrival, now: float) -> float:
         if one.key != other.key or now not in (one.time, other.time):
             return 0.0
         return min(one.importance, other.importance) if by == "importance" else 1.0

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from oracle.clock import Clock
 from oracle.shedding import Arrival
 
 PerRow = Callable[[int, int], float]
@@ -83,15 +84,23 @@ def sampled_join(
     draw: Draw,
     capacity: int | tuple[int, int],
     window: int,
+    watermarks: Sequence[float] | None = None,
 ) -> Sampled:
-    """Join arrivals in their order; an age equal to the window still matches."""
+    """Join arrivals in their order; an age equal to the window still matches.
+
+    The clock runs ahead of the slower stream by a 64th of the window at most; both have
+    reached the watermark that was in force at an arrival, if it is told.
+    """
     there: list[_Waiting] = []
     results: list[Result] = []
     most = 0
+    clock = Clock(window / 64)
     for number, row in enumerate(arrivals):
-        there = [one for one in there if row.time - one.row.time <= window]
+        now = clock.see([row], watermarks[number] if watermarks else -math.inf)
+        there = [one for one in there if now - one.row.time <= window]
         for one in list(there):
-            if one.row.side != row.side and one.row.key == row.key:
+            near = row.time - one.row.time <= window
+            if near and one.row.side != row.side and one.row.key == row.key:
                 results += _meet(one, number, row, draw, there)
         winners = draw.winners(row.key, number)
         if draw.coins == 0 or winners:

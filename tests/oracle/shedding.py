@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal, NamedTuple
 
+from oracle.clock import Clock
+
 Order = Literal["shed_then_join", "probe_then_insert"]
 Ties = Literal["oldest", "newest"]
 
@@ -58,14 +60,19 @@ class Resident:
         """Matches so far, all worth one."""
         return len(self.match_times)
 
-    def decayed_matches(self, now: int, decay: float) -> float:
+    def age(self, now: float) -> float:
+        """Time in memory; none for a row that is ahead of the clock."""
+        return max(0, now - self.time)
+
+    def decayed_matches(self, now: float, decay: float) -> float:
         """Matches so far, each worth exp(-decay * its age)."""
+        now = max(now, self.last_match)
         return sum(math.exp(-decay * (now - time)) for time in self.match_times)
 
-    def match(self, now: int) -> None:
+    def match(self, time: int) -> None:
         """Count a match."""
-        self.match_times.append(now)
-        self.last_match = now
+        self.match_times.append(time)
+        self.last_match = time
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +94,9 @@ class Rules:
         before the victims are picked, also those that shedding then prevents.
     dropped_probe
         For ``shed_then_join``: newcomers that were shed still meet the opposite side.
+    lead
+        How far the clock may run ahead of the slower stream; None is the papers' clock,
+        which is the time of the arrival.
     """
 
     order: Order
@@ -96,6 +106,7 @@ class Rules:
     ties: Ties = "oldest"
     look_ahead: bool = False
     dropped_probe: bool = False
+    lead: float | None = None
 
 
 class Outcome(NamedTuple):
@@ -122,7 +133,7 @@ class Outcome(NamedTuple):
     importance: float
     gains: list[float]
     buffers: list[tuple[tuple[int, ...], tuple[int, ...]]]
-    lifetimes: list[int]
+    lifetimes: list[float]
     sheds: list[int]
     recomputations: int
 
@@ -156,7 +167,8 @@ class Simulation:
         self.sheds = [0, 0]
         self.recomputed: set[tuple[int, int]] = set()
         self.pairs: list[tuple[int, int]] = []
-        self.lifetimes: list[int] = []
+        self.lifetimes: list[float] = []
+        self.clock = Clock(rules.lead)
 
     def window_of(self, side: int) -> int:
         """Return the window length of a side."""
@@ -167,15 +179,28 @@ class Simulation:
         """Return the pool that holds a side; 0 for both when they share memory."""
         return side if isinstance(self.rules.capacity, tuple) else 0
 
-    def expire(self, now: int) -> None:
+    def is_over(self, resident: Resident, now: float) -> bool:
+        """Whether a resident is out of its window."""
+        window, age = self.window_of(resident.side), resident.age(now)
+        return age > window or (age == window and not self.rules.closed)
+
+    def expire(self, now: float) -> None:
         """Remove the residents that are out of their window."""
         for buffer in self.buffers:
             for resident in list(buffer):
-                window = self.window_of(resident.side)
-                age = now - resident.time
-                if age > window or (age == window and not self.rules.closed):
+                if self.is_over(resident, now):
                     buffer.remove(resident)
-                    self.lifetimes[resident.number] = window
+                    self.lifetimes[resident.number] = self.window_of(resident.side)
+
+    def matches(
+        self, newcomers: Sequence[Resident], time: int
+    ) -> list[tuple[Resident, Resident]]:
+        """Pair newcomers with the opposite residents that are within their window."""
+        left, right = (
+            [one for one in buffer if not self.is_over(one, time)]
+            for buffer in self.buffers
+        )
+        return matches_of(newcomers, (left, right))
 
     def admit(self, arrival: Arrival) -> Resident:
         """Put an arrival into memory, however full."""
@@ -187,7 +212,7 @@ class Simulation:
         self.buffers[side].append(new)
         return new
 
-    def shed(self, now: int) -> None:
+    def shed(self, now: float) -> None:
         """Remove the lowest scores from each pool until it is within capacity."""
         self.present = (list(self.buffers[0]), list(self.buffers[1]))
         capacity = self.rules.capacity
@@ -197,7 +222,7 @@ class Simulation:
         elif capacity is not None:
             self.shed_pool((0, 1), capacity, now)
 
-    def shed_pool(self, sides: tuple[int, ...], capacity: int, now: int) -> None:
+    def shed_pool(self, sides: tuple[int, ...], capacity: int, now: float) -> None:
         """Remove the lowest scores of one pool until it is within capacity."""
         while sum(len(self.buffers[side]) for side in sides) > capacity:
             residents = [one for side in sides for one in self.buffers[side]]
@@ -207,7 +232,7 @@ class Simulation:
                 key=lambda one: (self.score(one, now, self), sign * one.number),
             )
             self.buffers[victim.side].remove(victim)
-            self.lifetimes[victim.number] = now - victim.time
+            self.lifetimes[victim.number] = victim.age(now)
             self.sheds[self.pool_of(victim.side)] += 1
 
     def emit(self, one: Resident, other: Resident) -> None:
@@ -216,36 +241,37 @@ class Simulation:
         self.pairs.append((left.number, right.number))
         self.gains[-1] += min(one.importance, other.importance)
 
-    def batch(self, arrivals: Iterable[Arrival], now: int) -> None:
+    def batch(self, arrivals: Sequence[Arrival], time: int) -> None:
         """``shed_then_join`` one instant."""
+        now = self.clock.see(arrivals)
         self.expire(now)
         newcomers = [self.admit(arrival) for arrival in arrivals]
         if self.rules.look_ahead:
-            for one, other in matches_of(newcomers, self.buffers):
-                one.match(now)
-                other.match(now)
+            for one, other in self.matches(newcomers, time):
+                one.match(time)
+                other.match(time)
         self.shed(now)
         kept = [one for one in newcomers if one in self.buffers[one.side]]
         probing = newcomers if self.rules.dropped_probe else kept
-        for one, other in matches_of(probing, self.buffers):
+        for one, other in self.matches(probing, time):
             self.emit(one, other)
             if not self.rules.look_ahead:
-                one.match(now)
-                other.match(now)
+                one.match(time)
+                other.match(time)
 
     def single(self, arrival: Arrival) -> None:
         """``probe_then_insert`` one arrival."""
-        now = arrival.time
+        now = self.clock.see([arrival])
         self.expire(now)
         new = self.admit(arrival)
-        for one, other in matches_of([new], self.buffers):
+        for one, other in self.matches([new], arrival.time):
             self.emit(one, other)
-            one.match(now)
-            other.match(now)
+            one.match(arrival.time)
+            other.match(arrival.time)
         self.shed(now)
 
 
-Score = Callable[[Resident, int, Simulation], float]
+Score = Callable[[Resident, float, Simulation], float]
 """(resident, now, simulation) -> score; the lowest leaves first."""
 
 

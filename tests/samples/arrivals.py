@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -19,6 +20,7 @@ from shedjoin.local.runner import Run, join
 
 START = 1_700_000_000
 WINDOW = 40
+PER_BATCH = 60
 TIMES = ("left_time", "right_time")
 NAMES = ("left", "right")
 Capacity = int | tuple[int, int]
@@ -69,7 +71,7 @@ def run(
     policy: Policy,
     capacity: Capacity,
     *,
-    per_batch: int = 60,
+    per_batch: int = PER_BATCH,
     restart_every: int = 0,
     shards: int = 1,
     window: int = WINDOW,
@@ -101,6 +103,22 @@ def toss(seed: int, key: int, number: int, turn: int) -> float:
     return float(coin(seed, np.int64(key), np.int64(number), turn))
 
 
+def watermarks(arrivals: Sequence[Arrival], per_batch: int = PER_BATCH) -> list[float]:
+    """What both streams, over all shards, had reached before each micro-batch."""
+    reached = []
+    for row in arrivals:
+        before = row.time - row.time % per_batch
+        latest = [
+            max(
+                (one.time for one in arrivals if one.side == s and one.time < before),
+                default=-math.inf,
+            )
+            for s in (0, 1)
+        ]
+        reached.append(min(latest))
+    return reached
+
+
 def by_shard(
     arrivals: Sequence[Arrival],
     draw: Draw,
@@ -114,11 +132,13 @@ def by_shard(
     for number, own in enumerate(shard.tolist()):
         mine[own].append(number)
     found = []
+    reached = watermarks(arrivals)
     for own, numbers in mine.items():
         share = Budget(rows=capacity).share(own, shards)
         part = [arrivals[number] for number in numbers]
+        known = [reached[number] for number in numbers]
         for left, right, owner, weight in sampled_join(
-            part, draw, share, window
+            part, draw, share, window, known
         ).results:
             whole = (numbers[left], numbers[right], numbers[owner])
             found.append(Result(*whole, weight))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
+import pandas as pd
 import pyarrow as pa
 from pyspark.sql import Row
 
@@ -23,7 +24,7 @@ from .queries import Rows
 SHARD = 0
 START_MS = 1_700_000_000_000
 
-Arrivals = list[Row]
+Arrivals: TypeAlias = pd.DataFrame
 State = dict[tuple[int], tuple[bytes]]
 
 
@@ -32,6 +33,7 @@ class Moment(NamedTuple):
 
     results: Rows
     restored: int
+    fallbacks: int
     state: State
 
 
@@ -49,7 +51,7 @@ class Operator:
 
     def run(self, arrivals: Arrivals) -> Moment:
         """Join a micro-batch."""
-        return self._moment(self.tester.test(SHARD, arrivals))
+        return self._moment(self.tester.testInPandas(SHARD, arrivals))
 
     def wake(self, watermark_ms: int) -> Moment:
         """Move the watermark; the timer fires."""
@@ -72,18 +74,23 @@ class Operator:
         self.tester.updateMapState("segments", SHARD, state)
 
     def _moment(self, rows: Any) -> Moment:  # noqa: ANN401  (the tester's own type)
+        if rows.empty:
+            return Moment([], 0, 0, self.state)
         batches = [
             batch
-            for row in rows
-            if row.results is not None
-            for batch in decode_rows(row.results)
+            for blob in rows["results"]
+            if blob is not None
+            for batch in decode_rows(blob)
         ]
         results = [
             values
             for batch in batches
             for values in zip(*(c.to_pylist() for c in batch.columns), strict=True)
         ]
-        return Moment(results, sum(row.restored for row in rows), self.state)
+        misses, fallbacks = (
+            int(rows[f"copy_{name}"].sum()) for name in ("misses", "fallbacks")
+        )
+        return Moment(results, misses, fallbacks, self.state)
 
 
 def spec_of(case: Case) -> JoinSpec:
@@ -112,5 +119,6 @@ def arrivals_of(case: Case, *, backwards: bool = False) -> list[Arrivals]:
                 for _, blob in pack([usable.slice(first, size)], side, spec):
                     payload = pa.py_buffer(blob.payload).to_pybytes()
                     rows.append(Row(side=side, digest=blob.digest, blob=payload))
-        batches.append(rows[::-1] if backwards else rows)
+        frame = pd.DataFrame(rows, columns=["side", "digest", "blob"])
+        batches.append(frame[::-1] if backwards else frame)
     return batches

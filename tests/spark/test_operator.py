@@ -36,7 +36,7 @@ def copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def copy_of(copies: Path) -> Path:
     """The folder of the one copy there is."""
-    (folder,) = copies.glob("*/*/*")
+    (folder,) = copies.glob("*/*/*/*")
     return folder
 
 

@@ -39,7 +39,7 @@ def test_payload_survives_the_state_store(spark: SparkSession, tmp_path: Path) -
     forget_copies(spark)
     sources.write([(left.slice(0, 1), right)], first=1)
     found = run(joined, tmp_path / "out")
-    assert found.total("restored") == 2
+    assert found.total("copy_misses") == 2
     tables = as_tables(spark, tmp_path / "in")
     expected = native_join(tables, {"k": "k"}, MINUTE, TIMES)
     assert joined.schema.simpleString() == expected.schema.simpleString()

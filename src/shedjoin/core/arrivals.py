@@ -20,6 +20,8 @@ from shedjoin.core.hot import Hot, hot_columns
 from shedjoin.core.spec import JoinSpec
 from shedjoin.types import SIDES, Side
 
+_END_US = 1 << 62
+
 
 class Blob(NamedTuple):
     """Packed rows of one side."""
@@ -43,32 +45,28 @@ def digest(payload: bytes | pa.Buffer) -> bytes:
     return hashlib.sha256(payload).digest()
 
 
-def chain(token: str, blobs: Iterable[Blob], watermark_ms: int) -> str:
-    """Identity of the state that follows state ``token`` after these blobs."""
-    state = hashlib.sha256(f"{token} {watermark_ms} ".encode())
-    for blob in sorted(blobs, key=_order):
-        state.update(bytes([blob.side]) + blob.digest)
-    return state.hexdigest()
+def pieces_of(blobs: Iterable[Blob], side: Side) -> Iterator[pa.RecordBatch]:
+    """Rows of one side in their own order, blob by blob."""
+    mine = (blob for blob in blobs if blob.side == side)
+    for blob in sorted(mine, key=lambda blob: blob.digest):
+        yield from decode_rows(blob.payload)
 
 
 def chunks(blobs: Iterable[Blob], spec: JoinSpec, late_ms: int) -> Iterator[Chunk]:
-    """Arrivals in their own order, late ones (``time <= late_ms``) left out."""
-    ordered = sorted(blobs, key=_order)
+    """Arrivals in their own order, in bounded chunks, late ones left out."""
     for side in SIDES:
-        mine = (blob.payload for blob in ordered if blob.side == side)
-        batches = (batch for payload in mine for batch in decode_rows(payload))
-        for rows in chunked(batches):
-            yield _chunk(side, rows, spec, late_ms)
+        for rows in chunked(pieces_of(blobs, side)):
+            yield timely(side, rows, spec, late_ms)
 
 
-def _order(blob: Blob) -> tuple[int, bytes]:
-    return blob.side, blob.digest
+def timely(side: Side, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int) -> Chunk:
+    """Rows that are not late (``time <= late_ms``).
 
-
-def _chunk(side: Side, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int) -> Chunk:
+    Times after the year 146,000 are no times: a window beyond them would overflow.
+    """
     seen = rows.num_rows
     hot = hot_columns(rows, spec.sides[side], direct=spec.direct)
-    on_time = hot.time > 1000 * late_ms
+    on_time = (hot.time > 1000 * late_ms) & (hot.time < _END_US)
     if not on_time.all():
         rows = rows.take(pa.array(np.flatnonzero(on_time)))
         hot = hot_columns(rows, spec.sides[side], direct=spec.direct)

@@ -1,8 +1,9 @@
 """Rows and the directory of a shard as bytes: Arrow IPC, never pickle.
 
-Format 1. A *segment* is an Arrow stream with one record batch, LZ4 inside. The
+Format 2. A *segment* is an Arrow stream with one record batch, LZ4 inside. The
 *directory* is an Arrow stream whose rows are the segments and whose schema metadata
-carries the format number, the fingerprint of the join and the shard's few scalars.
+carries the format number, the fingerprint of the join, the shard's few scalars and the
+token of the state. Format 1 had no seed of the buckets; it is read as seed 0.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pyarrow as pa
 from shedjoin.core.segments import Segment
 from shedjoin.errors import StateMismatchError
 
-FORMAT = 1
+FORMAT = 2
 _META = b"shedjoin"
 _STORED = pa.ipc.IpcWriteOptions(compression="lz4")
 _PLAIN = pa.ipc.IpcWriteOptions()
@@ -31,6 +32,7 @@ class Directory(NamedTuple):
     next_id: int
     watermark_ms: int
     token: str
+    seed: int = 0
 
 
 def encode_rows(
@@ -43,6 +45,12 @@ def encode_rows(
         for batch in batches:
             writer.write_batch(batch)
     return sink.getvalue()
+
+
+def write_rows(file: pa.NativeFile, rows: pa.RecordBatch) -> None:
+    """Write one record batch to a file as an Arrow stream."""
+    with pa.ipc.new_stream(file, rows.schema, options=_PLAIN) as writer:
+        writer.write_batch(rows)
 
 
 def decode_rows(blob: bytes | pa.Buffer) -> Iterator[pa.RecordBatch]:

@@ -34,13 +34,18 @@ def joined_rows(store: WindowStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
     ring = store.rings[other]
     if not chunk.rows.num_rows or ring.base == ring.end:
         return
-    pairs = _room(max(1, min(ROOM, ROOM_BYTES // _pair_bytes(store, chunk))))
+    room = max(1, min(ROOM, ROOM_BYTES // _pair_bytes(store, chunk)))
+    pairs = _room(room)
     start, reach = 0, Reach(*store.spec.reach(chunk.side))
     while start < chunk.rows.num_rows:
-        found, after = probe(*chunk.hot, start, reach, ring.index, ring.base, pairs)
-        if found:
-            yield from _gather(store, chunk, pairs.arrival[:found], pairs.slot[:found])
-        elif after < chunk.rows.num_rows:
+        found, after, steps = probe(
+            *chunk.hot, start, reach, ring.index, ring.base, pairs
+        )
+        store.longest_chain = max(store.longest_chain, steps)
+        for first in range(0, found, room):
+            part = slice(first, min(first + room, found))
+            yield from _gather(store, chunk, pairs.arrival[part], pairs.slot[part])
+        if not found and after < chunk.rows.num_rows:
             pairs = _room(2 * pairs.slot.size)  # one arrival has more matches than room
         start = after
 

@@ -54,7 +54,7 @@ class Residents(NamedTuple):
     def remaining_us(self) -> IntArray:
         """Time until nothing can match the row any more."""
         keep = self.side * self.keep_us[1] + (1 - self.side) * self.keep_us[0]
-        return keep - (self.now_us - self.time)
+        return keep - self.age_us
 
     @staticmethod
     def example(

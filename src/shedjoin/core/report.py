@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Literal
 
 
@@ -30,12 +30,20 @@ class Report:
     whose matches are all counted; ``checks_held`` of them contained the truth.
     ``variance_*`` are predicted variances of that estimate by three schemes, up to a
     factor that they share; ``keep=Sample()`` takes the least.
+
+    ``ahead`` rows lie more than the window after what both streams have reached: they
+    are joined as usual, but may have a wrong clock. ``longest_chain`` is the longest
+    list of residents that a look-up went through: as long as the most popular key, or
+    longer where keys collide. Copies of state on the node were taken (``copy_hits``),
+    had to be made from the state store (``copy_misses``), or failed during the work
+    (``copy_fallbacks``).
     """
 
     seen_left: int = 0
     seen_right: int = 0
     late_left: int = 0
     late_right: int = 0
+    ahead: int = 0
     stored_left: int = 0
     stored_right: int = 0
     expired_left: int = 0
@@ -67,7 +75,10 @@ class Report:
     segments: int = 0
     state_bytes: int = 0
     written_bytes: int = 0
-    restored: int = 0
+    longest_chain: int = 0
+    copy_hits: int = 0
+    copy_misses: int = 0
+    copy_fallbacks: int = 0
     watermark_ms: int = 0
 
     @property
@@ -114,11 +125,7 @@ class Report:
     @staticmethod
     def combine(name: str) -> Literal["sum", "max"]:
         """How a field is put together over shards."""
-        return "max" if name == "watermark_ms" else "sum"
-
-    def with_written(self, written_bytes: int, *, restored: bool = False) -> Report:
-        """Fill in what is known only after the state has been encoded."""
-        return replace(self, written_bytes=written_bytes, restored=int(restored))
+        return "max" if name in ("watermark_ms", "longest_chain") else "sum"
 
     def __add__(self, other: Report) -> Report:
         merged = {

@@ -21,23 +21,34 @@ class Ring:
         Name of the side in the workspace.
     base, end : int
         The oldest slot in use and the next one to give out.
+    seed : int
+        Of the buckets.
     opened : bool
         The workspace already holds the index.
     """
 
     def __init__(
-        self, workspace: Workspace, name: str, base: int, end: int, *, opened: bool
+        self,
+        workspace: Workspace,
+        name: str,
+        base: int,
+        end: int,
+        seed: int,
+        *,
+        opened: bool,
     ) -> None:
         self._workspace = workspace
         self._name = name
+        self._seed = seed
         self.base = base
         self.end = end
         if opened:
-            self.index = Index(
-                workspace.array(f"{name}.heads"), workspace.array(f"{name}.entries")
+            heads, entries = (
+                workspace.array(f"{name}.{kind}") for kind in ("heads", "entries")
             )
+            self.index = Index(heads, entries, seed)
         else:
-            self.index = Index(self._array("heads", 0), self._array("entries", 0))
+            self.index = self._empty(0)
 
     @property
     def entries(self) -> IntArray:
@@ -76,6 +87,10 @@ class Ring:
         """Make a run of slots unmatchable."""
         bury(first_slot, rows, self.entries)
 
+    def _empty(self, size: int) -> Index:
+        heads, entries = (self._array(kind, size) for kind in ("heads", "entries"))
+        return Index(heads, entries, self._seed)
+
     def _array(self, kind: str, size: int) -> IntArray:
         size = max(size, _SMALLEST) * (STRIDE if kind == "entries" else 1)
         array = self._workspace.new_array(f"{self._name}.{kind}", size)
@@ -89,5 +104,5 @@ class Ring:
             return
         residents = self.read(self.base, self.end - self.base)
         size = max(1 << (2 * span - 1).bit_length() - 1, _SMALLEST)
-        self.index = Index(self._array("heads", size), self._array("entries", size))
+        self.index = self._empty(size)
         link(residents.key, residents.time, self.base, self.index)

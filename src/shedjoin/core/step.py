@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Generator, Sequence
+from typing import NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -11,17 +11,30 @@ from shedjoin.core.arrivals import Blob, chunks
 from shedjoin.core.matches import joined_rows
 from shedjoin.core.report import Report
 from shedjoin.core.store import WindowStore
-from shedjoin.types import LEFT, RIGHT
+from shedjoin.types import LEFT, RIGHT, SIDES
+
+Step: TypeAlias = Generator[pa.RecordBatch, None, Report]
+"""Gives joined rows batch by batch, then the counts; the store holds the rest."""
 
 
 class Outcome(NamedTuple):
-    """What a micro-batch gave: joined rows and counts; the store holds the rest."""
+    """What a micro-batch gave, collected: joined rows and counts."""
 
     results: list[pa.RecordBatch]
     report: Report
 
+    @staticmethod
+    def of(step: Step) -> Outcome:
+        """Do a whole step and collect what it gives."""
+        results: list[pa.RecordBatch] = []
+        while True:
+            try:
+                results.append(next(step))
+            except StopIteration as end:
+                return Outcome(results, end.value)
 
-def step(store: WindowStore, blobs: Sequence[Blob], watermark_ms: int) -> Outcome:
+
+def step(store: WindowStore, blobs: Sequence[Blob], watermark_ms: int) -> Step:
     """Join the arrivals of a micro-batch and let go of what has expired.
 
     Rows are late by the watermark of the micro-batch *before*, which the store
@@ -30,33 +43,39 @@ def step(store: WindowStore, blobs: Sequence[Blob], watermark_ms: int) -> Outcom
     so a pair is found once, by whichever of its rows comes second.
     """
     store.tidy()
-    before = [store.residents(side) for side in (LEFT, RIGHT)]
+    before = [store.residents(side) for side in SIDES]
     seen, stored = [0, 0], [0, 0]
-    results: list[pa.RecordBatch] = []
+    matched = 0
+    store.longest_chain = 0
+    first_new = store.next_id
     for chunk in chunks(blobs, store.spec, store.watermark_ms):
         seen[chunk.side] += chunk.seen
         stored[chunk.side] += chunk.rows.num_rows
         if chunk.rows.num_rows:
-            results.extend(joined_rows(store, chunk))
+            for batch in joined_rows(store, chunk):
+                matched += batch.num_rows
+                yield batch
             store.insert(chunk.side, chunk.rows, chunk.hot)
+    ahead = store.ahead(first_new, watermark_ms)
     store.expire(watermark_ms)
-    now = [store.residents(side) for side in (LEFT, RIGHT)]
-    gone = [before[side] + stored[side] - now[side] for side in (LEFT, RIGHT)]
-    report = Report(
+    now = [store.residents(side) for side in SIDES]
+    gone = [before[side] + stored[side] - now[side] for side in SIDES]
+    return Report(
         seen_left=seen[LEFT],
         seen_right=seen[RIGHT],
         late_left=seen[LEFT] - stored[LEFT],
         late_right=seen[RIGHT] - stored[RIGHT],
+        ahead=ahead,
         stored_left=stored[LEFT],
         stored_right=stored[RIGHT],
         expired_left=gone[LEFT],
         expired_right=gone[RIGHT],
         resident_left=now[LEFT],
         resident_right=now[RIGHT],
-        matched=sum(batch.num_rows for batch in results),
-        importance=float(sum(batch.num_rows for batch in results)),
+        matched=matched,
+        importance=float(matched),
         segments=sum(map(len, store.segments)),
         state_bytes=store.nbytes,
+        longest_chain=store.longest_chain,
         watermark_ms=store.watermark_ms,
     )
-    return Outcome(results, report)

@@ -11,6 +11,7 @@ from shedjoin.core.batches import chunked
 from shedjoin.core.codec import Directory
 from shedjoin.core.hot import Hot, hot_columns
 from shedjoin.core.ring import Ring
+from shedjoin.core.schema import as_stored
 from shedjoin.core.segments import Segment, worth_moving
 from shedjoin.core.spec import JoinSpec
 from shedjoin.core.workspace import Workspace
@@ -53,8 +54,10 @@ class WindowStore:
             self.segments[segment.side].append(segment)
         self.next_id = directory.next_id
         self.watermark_ms = directory.watermark_ms
-        self.written: dict[int, pa.RecordBatch] = {}
+        self.seed = directory.seed
+        self.written: list[int] = []
         self.dropped: list[int] = []
+        self.longest_chain = 0
         ends = directory.next_slot
         bases = [self._base(side, ends[side]) for side in SIDES]
         self.rings = [
@@ -63,10 +66,16 @@ class WindowStore:
                 _NAMES[side],
                 bases[side],
                 ends[side] if opened else bases[side],
+                directory.seed,
                 opened=opened,
             )
             for side in SIDES
         ]
+
+    @staticmethod
+    def empty(spec: JoinSpec, workspace: Workspace, seed: int) -> WindowStore:
+        """Make the store of a state that begins."""
+        return WindowStore(spec, workspace, EMPTY._replace(seed=seed))
 
     def restore(
         self, load: Callable[[int], pa.RecordBatch], directory: Directory
@@ -74,7 +83,7 @@ class WindowStore:
         """Fill an empty workspace from the stored segments."""
         for side in SIDES:
             for segment in self.segments[side]:
-                rows = load(segment.id)
+                rows = as_stored(load(segment.id))
                 self.workspace.put(segment.id, rows)
                 self.rings[side].insert(self._hot(side, rows), segment.first_slot)
             self.rings[side].skip_to(directory.next_slot[side])
@@ -88,6 +97,7 @@ class WindowStore:
             next_id=self.next_id,
             watermark_ms=self.watermark_ms,
             token=token,
+            seed=self.seed,
         )
 
     def insert(self, side: Side, rows: pa.RecordBatch, hot: Hot) -> None:
@@ -105,17 +115,13 @@ class WindowStore:
         self.next_id += 1
         self.segments[side].append(segment)
         self.workspace.put(segment.id, rows)
-        self.written[segment.id] = rows
+        self.written.append(segment.id)
 
     def tidy(self) -> None:
         """Rewrite the segments that are worth it (see ``worth_moving``)."""
         for side in SIDES:
             moving = worth_moving(self.segments[side], self.rings[side].end)
-            survivors = [self._survivors(side, segment) for segment in moving]
-            for segment in moving:
-                self.rings[side].bury(segment.first_slot, segment.rows)
-                self._drop(side, segment)
-            for merged in chunked(survivors):
+            for merged in chunked(self._taken_out(side, moving)):
                 self.insert(side, merged, self._hot(side, merged))
 
     def expire(self, watermark_ms: int) -> None:
@@ -130,6 +136,28 @@ class WindowStore:
                     self.segments[side][place] = segment._replace(alive=alive)
             for segment in [s for s in self.segments[side] if not s.alive]:
                 self._drop(side, segment)
+
+    def ahead(self, first_new: int, watermark_ms: int) -> int:
+        """Count new rows that lie more than the window after what both sides reached.
+
+        ``first_new`` is the first segment of the micro-batch.
+        """
+        latest = [
+            max((segment.max_us for segment in self.segments[side]), default=None)
+            for side in SIDES
+        ]
+        if latest[0] is None or latest[1] is None:
+            return 0
+        reached = max(1000 * watermark_ms, min(latest[0], latest[1]))
+        horizon = reached + max(0, *self.spec.keeps_us)
+        count = 0
+        for side in SIDES:
+            for segment in self.segments[side]:
+                if segment.id >= first_new and segment.max_us > horizon:
+                    entries = self.rings[side].entries
+                    first, rows = segment.first_slot, segment.rows
+                    count += count_after(entries, first, rows, horizon)
+        return int(count)
 
     def by_segment(
         self, side: Side, slots: IntArray
@@ -183,6 +211,14 @@ class WindowStore:
         entries = self.rings[side].entries
         return int(count_after(entries, segment.first_slot, segment.rows, horizon))
 
+    def _taken_out(self, side: Side, moving: list[Segment]) -> Iterator[pa.RecordBatch]:
+        """Survivors of segments that are given up, one segment at a time."""
+        for segment in moving:
+            survivors = self._survivors(side, segment)
+            self.rings[side].bury(segment.first_slot, segment.rows)
+            self._drop(side, segment)
+            yield survivors
+
     def _survivors(self, side: Side, segment: Segment) -> pa.RecordBatch:
         rows = self.workspace.get(segment.id)
         if segment.alive == segment.rows:
@@ -193,6 +229,8 @@ class WindowStore:
     def _drop(self, side: Side, segment: Segment) -> None:
         self.segments[side].remove(segment)
         self.workspace.drop(segment.id)
-        if self.written.pop(segment.id, None) is None:
+        if segment.id in self.written:
+            self.written.remove(segment.id)
+        else:
             self.dropped.append(segment.id)
         self.rings[side].base = self._base(side, self.rings[side].end)

@@ -25,10 +25,15 @@ NEVER = np.int64(np.iinfo(np.int64).min)
 
 
 class Index(NamedTuple):
-    """One side's index; both arrays have a power of two of items or triples."""
+    """One side's index; both arrays have a power of two of items or triples.
+
+    The ``seed`` of the buckets is a secret of the state: clients who choose their keys
+    cannot choose them for one bucket.
+    """
 
     heads: IntArray
     entries: IntArray
+    seed: int
 
 
 class Reach(NamedTuple):
@@ -48,13 +53,13 @@ class Pairs(NamedTuple):
 @kernel
 def link(key: IntArray, time: IntArray, first_slot: int, into_index: Index) -> None:
     """Give the rows the slots from ``first_slot`` on and put them into the index."""
-    heads, entries = into_index
+    heads, entries, seed = into_index
     bucket_mask = heads.size - 1
     slot_mask = entries.size // STRIDE - 1
     for row in range(key.size):
         slot = first_slot + row
         place = STRIDE * (slot & slot_mask)
-        bucket = mixed(key[row]) & bucket_mask
+        bucket = mixed(key[row] ^ seed) & bucket_mask
         entries[place] = key[row]
         entries[place + 1] = time[row]
         entries[place + 2] = heads[bucket]
@@ -70,28 +75,29 @@ def probe(
     index: Index,
     base: int,
     into_pairs: Pairs,
-) -> tuple[int, int]:
+) -> tuple[int, int, int]:
     """Match arrivals from ``start`` on until the room for matches is full.
 
-    Returns the number of matches and the arrival to go on from; an arrival whose
-    matches do not fit any more is left for the next call, whole. Arrivals are taken in
-    blocks whose chains are walked side by side, one step of each at a time: the memory
-    accesses of a block overlap instead of waiting for each other. Where a block does
-    not fit, its arrivals are taken one by one.
+    Returns the number of matches, the arrival to go on from, and the length of the
+    longest chain that was walked; an arrival whose matches do not fit any more is left
+    for the next call, whole. Arrivals are taken in blocks whose chains are walked side
+    by side, one step of each at a time: the memory accesses of a block overlap instead
+    of waiting for each other. Where a block does not fit, its arrivals are taken one by
+    one.
     """
-    heads, entries = index
+    heads, entries, seed = index
     bucket_mask = heads.size - 1
     slot_mask = entries.size // STRIDE - 1
     room = into_pairs.slot.size
     walker = np.empty(BLOCK, np.int64)
     at = np.empty(BLOCK, np.int64)
-    found, first, block = 0, start, BLOCK
+    found, first, block, longest = 0, start, BLOCK, 0
     while first < key.size:
         end = min(first + block, key.size)
         before = found
-        walking = 0
+        walking, steps = 0, 0
         for row in range(first, end):
-            slot = heads[mixed(key[row]) & bucket_mask]
+            slot = heads[mixed(key[row] ^ seed) & bucket_mask]
             walker[walking] = row
             at[walking] = slot
             walking += slot >= base
@@ -109,13 +115,15 @@ def probe(
                 at[left] = entries[entry + 2]
                 left += at[left] >= base
             walking = left
+            steps += 1
+        longest = max(longest, steps)
         if not walking:
             first = end
         elif block > 1:
             found, block = before, 1
         else:
-            return before, first
-    return found, key.size
+            return before, first, longest
+    return found, key.size, longest
 
 
 @kernel

@@ -26,12 +26,14 @@ from shedjoin.kernels.slots import (
     CLOCK,
     FREE,
     KEY,
+    LONGEST,
     NEXT,
     NEXT_NUMBER,
     NOBODY,
     NUMBER,
     PLACE,
     TIME,
+    clock_after,
     head_of,
     record_of,
 )
@@ -89,7 +91,7 @@ def look_up(
     number = words[NEXT_NUMBER] - start
     while first < arriving.key.size:
         end = min(first + block, arriving.key.size)
-        before, walking = found, 0
+        before, walking, steps = found, 0, 0
         for row in range(first, end):
             slot = words[head_of(arriving.key[row], 1 - arriving.side[row], words)]
             into.walker[walking] = row
@@ -124,6 +126,8 @@ def look_up(
                 into.at[left] = words[base + NEXT]
                 left += into.at[left] >= 0
             walking = left
+            steps += 1
+        words[LONGEST] = max(words[LONGEST], steps)
         if not walking:
             first = end
         elif block > 1:
@@ -160,7 +164,7 @@ def insert_until(
             out.sums[LIFE_SQUARED + 1] = noise
         row = row_at(at, words[NEXT_NUMBER], arriving)
         if arriving.does[at] & RETAIN:
-            clock = max(words[CLOCK], row.time)
+            clock = clock_after(row.time, row.side, rules.lead, words)
             size, score = arriving.size[at], arriving.score[at]
             if is_hopeless(row, size, score, clock, rules, table, victims):
                 refuse(row, score, rules, table, out)
@@ -170,7 +174,7 @@ def insert_until(
                 welcome(row, 0, rules, arriving, table, victims, out)
             words[CLOCK] = clock
         else:
-            words[CLOCK] = max(words[CLOCK], row.time)
+            words[CLOCK] = clock_after(row.time, row.side, rules.lead, words)
             words[NEXT_NUMBER] += 1
         state[CURSOR] = at + 1
 
@@ -215,7 +219,7 @@ def meet_each_other(
     found, room = state[FOUND], out.pairs.size // 3
     for row in range(start, state[CURSOR]):
         key, side, time = arriving.key[row], arriving.side[row], arriving.time[row]
-        bucket = 2 * (mixed(key) & mask)
+        bucket = 2 * (mixed(key ^ rules.bucket_seed) & mask)
         before = found
         other = heads[bucket + 1 - side] if arriving.does[row] & PROBE else NOBODY
         low, high = time - rules.keep[1 - side], time + rules.keep[side]

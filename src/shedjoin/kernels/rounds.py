@@ -15,6 +15,7 @@ from shedjoin.kernels.slots import (
     NEXT,
     NEXT_NUMBER,
     NOBODY,
+    clock_after,
     record_of,
 )
 from shedjoin.kernels.stages import (
@@ -75,7 +76,7 @@ def probe_then_insert(
             if not has_room(row, rules, words, out):
                 return ROOM
             hits = meet(row, row.number, EMIT | COUNT_IT, rules, table, out)
-        words[CLOCK] = max(words[CLOCK], row.time)
+        words[CLOCK] = clock_after(row.time, row.side, rules.lead, words)
         if does & RETAIN:
             welcome(row, hits, rules, arriving, table, victims, out)
         else:
@@ -108,7 +109,9 @@ def enter(
 ) -> None:
     """All arrivals of an instant become residents."""
     words, state = table.words, out.state
-    words[CLOCK] = max(words[CLOCK], arriving.time[first])
+    for at in range(first, end):
+        time, side = arriving.time[at], arriving.side[at]
+        words[CLOCK] = clock_after(time, side, rules.lead, words)
     state[SINCE] = words[NEXT_NUMBER]
     for at in range(first, end):
         out.group[at - first] = NOBODY

@@ -33,12 +33,17 @@ SIDE_BIT, ALIVE_BIT, DIRTY_BIT, SIZE_SHIFT = 1, 2, 4, 3
     NEXT_NUMBER,
     SHEDS,
     FILL_AT,
-    FILL_CLOCK,
+    LONGEST,  # chain that was walked
     SLOTS,
     VALUED,
     RIGHTS,
-) = range(12)
+    SEED,  # of the buckets, a secret of the state
+    LATEST,  # two words: greatest time of each side
+    _LATEST_RIGHT,
+) = range(15)
 SCALARS = 16
+UNSEEN = np.int64(np.iinfo(np.int64).min)
+"""The greatest time of a side of which nothing has come."""
 
 
 class Newcomer(NamedTuple):
@@ -56,11 +61,10 @@ class Newcomer(NamedTuple):
 def head_of(key: np.int64, side: int, words: IntArray) -> int:
     """Choose the bucket of a key: where in ``words`` its head lies.
 
-    By the low bits of the hash: the high ones chose the shard. Any number of buckets
-    will do, without a division.
+    Any number of buckets will do, without a division.
     """
     half = words[SLOTS]
-    low = mixed(key) & 0x7FFFFFFF
+    low = mixed(key ^ words[SEED]) & 0x7FFFFFFF
     return int(SCALARS + side * half + ((low * half) >> 31))
 
 
@@ -68,6 +72,18 @@ def head_of(key: np.int64, side: int, words: IntArray) -> int:
 def record_of(slot: int, words: IntArray) -> int:
     """Where in ``words`` the record of a slot lies."""
     return int(SCALARS + 2 * words[SLOTS] + WORDS * slot)
+
+
+@step
+def clock_after(time: int, side: int, lead: int, words: IntArray) -> int:
+    """Tell the clock once an arrival has been seen, and remember the arrival's time.
+
+    The clock is the greatest time seen, but at most ``lead`` after the time that both
+    streams have reached: a row from the far future on one of them hardly moves it.
+    """
+    words[LATEST + side] = max(words[LATEST + side], time)
+    left, right = words[LATEST], words[LATEST + 1]
+    return int(max(words[CLOCK], min(max(left, right), min(left, right) + lead)))
 
 
 @step
@@ -154,6 +170,19 @@ def pending(words: IntArray, meta: IntArray, into_slot: IntArray) -> None:
 
 
 @lean
+def link_free(words: IntArray, meta: IntArray) -> None:
+    """Build the list of free slots anew, in ascending order."""
+    free = NOBODY
+    for slot in range(meta.size - 1, -1, -1):
+        if not meta[slot] & ALIVE_BIT:
+            base = record_of(slot, words)
+            words[base + NEXT] = free
+            words[base + NUMBER] = NOBODY
+            free = slot
+    words[FREE] = free
+
+
+@lean
 def relink(slots: IntArray, words: IntArray, meta: IntArray) -> None:
     """Build chains and free list anew: ``slots`` are the residents, oldest first."""
     words[SCALARS : SCALARS + 2 * words[SLOTS]] = NOBODY
@@ -168,15 +197,8 @@ def relink(slots: IntArray, words: IntArray, meta: IntArray) -> None:
         if head >= 0:
             words[record_of(head, words) + PREVIOUS] = slot
         words[bucket] = slot
-    free = NOBODY
-    for slot in range(meta.size - 1, -1, -1):
-        if not meta[slot] & ALIVE_BIT:
-            base = record_of(slot, words)
-            words[base + NEXT] = free
-            words[base + NUMBER] = NOBODY
-            free = slot
-    words[FREE] = free
     words[COUNT] = slots.size
+    link_free(words, meta)
 
 
 @lean

@@ -18,6 +18,7 @@ from shedjoin.kernels.slots import (
     DIRTY_BIT,
     FILL_AT,
     KEY,
+    LONGEST,
     NEXT,
     NUMBER,
     PLACE,
@@ -114,6 +115,8 @@ class Rules(NamedTuple):
     tosses: int
     weighs: int
     seed: int
+    bucket_seed: int
+    lead: int
 
 
 class Found(NamedTuple):
@@ -275,8 +278,9 @@ def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found)
     low = row.time - rules.keep[other]
     high = row.time + rules.keep[row.side]
     slot = words[head_of(row.key, other, words)]
-    hits = 0
+    hits, steps = 0, 0
     while slot >= 0:
+        steps += 1
         base = record_of(slot, words)
         after = words[base + NEXT]
         same = words[base + KEY] == row.key and low <= words[base + TIME] <= high
@@ -298,6 +302,7 @@ def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found)
             if rules.tosses and is_spent(slot, table):
                 let_go(slot, rules, table, out)
         slot = after
+    words[LONGEST] = max(words[LONGEST], steps)
     state[MET + other] += hits
     return hits
 

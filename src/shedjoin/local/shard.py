@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 
-from shedjoin.core.arrivals import Blob, chain
+from shedjoin.core.arrivals import Blob
 from shedjoin.core.budgeted import persistence as budgeted
 from shedjoin.core.budgeted.step import budgeted_step
 from shedjoin.core.persistence import commit, restore, stored_directory
@@ -52,14 +53,14 @@ class LocalShard:
 
     def run(self, blobs: Sequence[Blob], watermark_ms: int) -> Outcome:
         """Join one micro-batch."""
-        outcome = step(self._store, blobs, watermark_ms)
-        self._token = chain(self._token, blobs, watermark_ms)
-        written = commit(self._store, self.blobs, self._token)
-        return outcome._replace(report=outcome.report.with_written(written))
+        outcome = Outcome.of(step(self._store, blobs, watermark_ms))
+        self._token, written = commit(self._store, self.blobs, self._token)
+        return outcome._replace(report=replace(outcome.report, written_bytes=written))
 
     def restart(self) -> None:
         """Forget everything but the stored bytes and start again from them."""
         directory = stored_directory(self.blobs, self._spec)
+        self._token = directory.token
         self._store = restore(self.blobs, directory, self._spec, MemoryWorkspace())
 
 
@@ -75,14 +76,14 @@ class BudgetedShard:
 
     def run(self, blobs: Sequence[Blob], watermark_ms: int) -> Outcome:
         """Join one micro-batch."""
-        outcome = budgeted_step(self.store, blobs, watermark_ms)
-        self._token = chain(self._token, blobs, watermark_ms)
-        written = budgeted.commit(self.store, self.blobs, self._token)
-        return outcome._replace(report=outcome.report.with_written(written))
+        outcome = Outcome.of(budgeted_step(self.store, blobs, watermark_ms))
+        self._token, written = budgeted.commit(self.store, self.blobs, self._token)
+        return outcome._replace(report=replace(outcome.report, written_bytes=written))
 
     def restart(self) -> None:
         """Forget everything but the stored bytes and start again from them."""
         facts = budgeted.stored_facts(self.blobs, self._spec)
+        self._token = "" if facts is None else facts["token"]
         self.store = budgeted.open_store(
             self.blobs, facts, self._spec, self._number, MemoryWorkspace()
         )

@@ -45,6 +45,12 @@ def make_spec(
             )
         columns = tuple((field.name, str(field.type)) for field in schema)
         sides.append(SideSpec(columns, keys, time[place]))
+    zones = [schemas[side].field(time[side]).type.tz is None for side in (0, 1)]
+    if zones[0] != zones[1]:
+        raise ColumnTypeError(
+            f"of the event times {time[0]!r} and {time[1]!r} only one has a time zone.",
+            fix="cast one of them, e.g. to pa.timestamp('us', 'UTC').",
+        )
     kinds = [schemas[0].field(a).type for a, _ in pairs]
     for (a, b), kind in zip(pairs, kinds, strict=True):
         if schemas[1].field(b).type != kind:

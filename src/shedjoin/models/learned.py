@@ -68,18 +68,23 @@ class Models:
         time: IntArray,
         importance: FloatArray | None = None,
         *,
+        clock_us: int | None = None,
         learn: bool = True,
     ) -> None:
         """Learn from arrivals of both streams, in their order.
 
-        Without ``learn`` only the monitored slice is kept up: it estimates the recall.
+        The clock after them is the greatest of their times if none is told; a row after
+        it counts as if it came then. Without ``learn`` only the monitored slice is kept
+        up: it estimates the recall.
         """
+        if clock_us is None:
+            clock_us = int(time.max())
         if not self.clocks[0]:
-            self.clocks[:] = time[0]
+            self.clocks[:] = min(int(time[0]), clock_us)
         watched = self.make_room(side, key)
-        before = self.clock_us or int(time[0])
+        before = self.clock_us or min(int(time[0]), clock_us)
         self._counted_us = before
-        self.clock_us = max(before, int(time.max()))
+        self.clock_us = max(before, clock_us)
         if importance is not None and learn:
             passed = self.clock_us - before
             fade = 0.5 ** (passed / self.frequency.half_life_us)
@@ -92,7 +97,8 @@ class Models:
             self._tick()
             for own in SIDES:
                 rows = mine[own]
-                self.frequency.add(own, key[rows], time[rows], self.clock_us)
+                counted = np.minimum(time[rows], self.clock_us)
+                self.frequency.add(own, key[rows], counted, self.clock_us)
 
     def make_room(self, side: IntArray, key: IntArray) -> BoolArray:
         """Monitor fewer keys if coming arrivals would be too many ghosts.

@@ -74,7 +74,8 @@ class Slice:
         reach = Reach(self.keep_us[other], self.keep_us[side])
         start, arrival, slot = 0, [], []
         while start < key.size:
-            found, after = probe(key, time, start, reach, self._index[other], 0, pairs)
+            index = self._index[other]
+            found, after, _ = probe(key, time, start, reach, index, 0, pairs)
             arrival.append(pairs.arrival[:found].copy())
             slot.append(pairs.slot[:found].copy())
             if not found and after < key.size:
@@ -141,6 +142,7 @@ class Slice:
         return Index(
             np.full(self.room, NOWHERE, np.int64),
             np.zeros(STRIDE * self.room, np.int64),
+            0,
         )
 
 

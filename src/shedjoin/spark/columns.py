@@ -70,6 +70,7 @@ def make_spec(frames: tuple[DataFrame, DataFrame], arguments: Arguments) -> Join
         time = _event_time(frames[place], _NAMES[place], place, arguments.time)
         columns = tuple((f.name, f.dataType.simpleString()) for f in schemas[place])
         sides.append(SideSpec(columns, tuple(pair[place] for pair in pairs), time))
+    _check_times(sides, schemas)
     return JoinSpec(
         left=sides[0],
         right=sides[1],
@@ -106,6 +107,20 @@ def _check_keys(
     return len(pairs) == 1 and isinstance(
         schemas[0][pairs[0][0]].dataType, _FITS_64_BITS
     )
+
+
+def _check_times(sides: list[SideSpec], schemas: tuple[StructType, StructType]) -> None:
+    """Refuse times with and without a time zone: what lies between is not known."""
+    left, right = (
+        schema[side.time].dataType for side, schema in zip(sides, schemas, strict=True)
+    )
+    if left != right:
+        raise ColumnTypeError(
+            f"the event time {sides[0].time!r} is of type {left.simpleString()}, "
+            f"{sides[1].time!r} of type {right.simpleString()}.",
+            fix=f'cast one before withWatermark, e.g. right.withColumn("{sides[1].time}'
+            f'", col("{sides[1].time}").cast("{left.simpleString()}")).',
+        )
 
 
 def _hashable(kind: DataType) -> bool:

@@ -22,11 +22,12 @@ from shedjoin.core.spec import (
 from shedjoin.core.window import Within
 from shedjoin.errors import ParameterError
 from shedjoin.spark.columns import Arguments, make_spec
+from shedjoin.spark.disk import CopySettings
 from shedjoin.spark.event_time import time_metadata
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
-from shedjoin.spark.wire import JOINED, PACKED, Packing, packer, unpack_rows
+from shedjoin.spark.wire import JOINED, PACKED, Packer, Packing, unpack_rows
 from shedjoin.types import SIDES, Side
 
 
@@ -61,19 +62,20 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
         _meet_the_coordinator(left)
     packed = [
         _usable(frame, spec, side, worth[side]).mapInArrow(
-            packer(
+            Packer(
                 spec, side, Packing(name, numbers, streaming, worth[side] is not None)
             ),
             PACKED,
         )
         for side, frame in zip(SIDES, (left, right), strict=True)
     ]
+    settings = CopySettings.of(left.sparkSession.conf)
     joined = (
         packed[0]
         .union(packed[1])
         .groupBy("shard")
-        .transformWithState(
-            JoinProcessor(spec, numbers, durable=streaming),
+        .transformWithStateInPandas(
+            JoinProcessor(spec, numbers, name, settings, durable=streaming),
             JOINED,
             "append",
             "EventTime" if streaming else "None",
@@ -130,8 +132,20 @@ def _usable(
 
 
 def _totals() -> list[Column]:
+    """Counts over all shards; and of the shard that stands out, if one does."""
     combine = {"sum": F.sum, "max": F.max}
-    return [combine[Report.combine(name)](name).alias(name) for name in REPORT_FIELDS]
+    totals = [
+        F.coalesce(combine[Report.combine(name)](name), F.lit(0)).alias(name)
+        for name in REPORT_FIELDS
+    ]
+    residents = F.col("resident_left") + F.col("resident_right")
+    return [
+        *totals,
+        F.coalesce(F.max(residents), F.lit(0)).alias("max_resident"),
+        F.coalesce(F.max("matched"), F.lit(0)).alias("max_matched"),
+        F.coalesce(F.max("state_bytes"), F.lit(0)).alias("max_state_bytes"),
+        F.coalesce(F.min("watermark_ms"), F.lit(0)).alias("min_watermark_ms"),
+    ]
 
 
 def _schema(frames: tuple[DataFrame, DataFrame], spec: JoinSpec) -> StructType:

@@ -1,34 +1,68 @@
-"""The stateful operator: one call per shard and micro-batch."""
+"""The stateful operator: one call per shard and micro-batch.
+
+Spark has two interfaces for it. The one over rows collects all rows of a call before it
+sends the first; the one over pandas frames sends every frame as it is given out, and so
+the joined rows of a popular key never have to fit into memory. A frame here is a few
+cells of binary; the rows themselves never pass through pandas.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from pyspark.sql import Row
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
 from shedjoin.core.arrivals import Blob
-from shedjoin.core.report import Report
+from shedjoin.core.batches import PIECE_BYTES, grouped, pieces
+from shedjoin.core.codec import encode_rows
+from shedjoin.core.report import REPORT_FIELDS, Report
 from shedjoin.core.spec import JoinSpec
-from shedjoin.spark.worker import settle_worker
+from shedjoin.spark.disk import DEFAULT, CopySettings
+from shedjoin.spark.shipping import Shipped
+from shedjoin.spark.spool import Spool
+from shedjoin.spark.worker import local_property, settle_worker
 
 if TYPE_CHECKING:
+    import pandas as pd
     from pyspark.sql.streaming.stateful_processor import (
         ExpiredTimerInfo,
+        MapState,
         StatefulProcessorHandle,
         TimerValues,
     )
 
-    from shedjoin.core.step import Outcome
+    from shedjoin.core.step import Step
 
 _NUMBER = StructType([StructField("number", LongType())])
 _BLOB = StructType([StructField("blob", BinaryType())])
+_FRAME_BLOBS = 16
+"""Blobs of results in a frame: what a frame costs is shared, and it stays small."""
 
 
-class JoinProcessor(StatefulProcessor):
+class MapStateBlobs:
+    """Numbered blobs of one shard in Spark's state store."""
+
+    def __init__(self, state: MapState) -> None:
+        self._state = state
+
+    def get(self, number: int) -> bytes | None:
+        """Give a blob, or None."""
+        stored = self._state.getValue((number,))
+        return None if stored is None else stored[0]
+
+    def put(self, number: int, blob: bytes) -> None:
+        """Store a blob."""
+        self._state.updateValue((number,), (blob,))
+
+    def remove(self, number: int) -> None:
+        """Forget a blob."""
+        self._state.removeKey((number,))
+
+
+class JoinProcessor(Shipped, StatefulProcessor):
     """Joins the blobs of a shard with its residents.
 
     Parameters
@@ -37,13 +71,27 @@ class JoinProcessor(StatefulProcessor):
         The join.
     numbers : list of int
         Grouping keys of the shards, in order.
+    name : str
+        The join's name in the query.
+    settings : CopySettings
+        For copies of state on the nodes.
     durable : bool
         Keep state for the next micro-batch; off for a batch query, which has none.
     """
 
-    def __init__(self, spec: JoinSpec, numbers: list[int], *, durable: bool) -> None:
+    def __init__(
+        self,
+        spec: JoinSpec,
+        numbers: list[int],
+        name: str = "shedjoin",
+        settings: CopySettings = DEFAULT,
+        *,
+        durable: bool,
+    ) -> None:
         self._spec = spec
         self._numbers = numbers
+        self._name = name
+        self._settings = settings
         self._durable = durable
 
     def init(self, handle: StatefulProcessorHandle) -> None:
@@ -52,18 +100,21 @@ class JoinProcessor(StatefulProcessor):
         self._state = handle.getMapState("segments", _NUMBER, _BLOB)
 
     def handleInputRows(
-        self, key: tuple[int, ...], rows: Iterable[Row], timerValues: TimerValues
-    ) -> Iterator[Row]:
+        self,
+        key: tuple[int, ...],
+        rows: Iterable[pd.DataFrame],
+        timerValues: TimerValues,
+    ) -> Iterator[pd.DataFrame]:
         """Join the arrivals of one shard."""
-        blobs = [Blob(row.side, row.digest, row.blob) for row in rows if row.blob]
-        yield from self._run(key[0], blobs, timerValues)
+        spool = Spool.of(_blobs(rows))
+        yield from self._run(key[0], spool.blobs(), timerValues)
 
     def handleExpiredTimer(
         self,
         key: tuple[int, ...],
         timerValues: TimerValues,
         expiredTimerInfo: ExpiredTimerInfo,
-    ) -> Iterator[Row]:
+    ) -> Iterator[pd.DataFrame]:
         """Let go of expired residents of a shard that got no rows."""
         del expiredTimerInfo
         yield from self._run(key[0], [], timerValues)
@@ -71,27 +122,60 @@ class JoinProcessor(StatefulProcessor):
     def close(self) -> None:
         """Nothing is held between micro-batches."""
 
-    def _run(self, shard: int, blobs: list[Blob], timer: TimerValues) -> Iterator[Row]:
+    def _run(
+        self, number: int, blobs: list[Blob], timer: TimerValues
+    ) -> Iterator[pd.DataFrame]:
         # The driver also loads this module, to learn the state's schema: it needs no
         # compiled kernels, and a start without them is half a second faster.
+        from shedjoin.spark.copies import Owner
         from shedjoin.spark.shard import SparkShard
 
-        place = self._numbers.index(shard)
-        worker = SparkShard(self._spec, place, self._state, self._handle)
+        query = local_property("sql.streaming.queryId") or "batch"
+        place = self._numbers.index(number)
+        owner = Owner(query, self._name, self._spec.fingerprint(), place)
+        state = MapStateBlobs(self._state)
+        shard = SparkShard(self._spec, owner, state, self._handle, self._settings)
         if self._durable:
-            outcome = worker.run(blobs, timer.getCurrentWatermarkInMs())
+            joined = shard.run(blobs, timer.getCurrentWatermarkInMs())
         else:
-            outcome = worker.run_once(blobs)
+            joined = shard.run_once(blobs)
+        yield from _frames(joined)
         settle_worker("join")  # after the first step: by now all is compiled
-        yield from _joined(outcome)
 
 
-def _joined(outcome: Outcome) -> Iterator[Row]:
-    from shedjoin.spark.shard import result_blobs
+def _blobs(frames: Iterable[pd.DataFrame]) -> Iterator[Blob]:
+    """Blobs of a shard; a row without one only tells that time has passed."""
+    for frame in frames:
+        columns = (frame["side"], frame["digest"], frame["blob"])
+        for side, digest, blob in zip(*columns, strict=True):
+            if blob:
+                yield Blob(int(side), digest, blob)  # type: ignore[arg-type]  # 0 or 1
 
-    counts = asdict(outcome.report)
-    for blob in result_blobs(outcome.results):
-        yield Row(results=blob, **counts)
-        counts = asdict(Report())
-    if any(counts.values()):
-        yield Row(results=None, **counts)
+
+def _frames(joined: Step) -> Iterator[pd.DataFrame]:
+    """Joined rows as they come, and the counts at the end."""
+    reports: list[Report] = []
+
+    def batches() -> Step:
+        reports.append((yield from joined))
+        return reports[0]
+
+    cut = (piece for batch in batches() for piece in pieces(batch, PIECE_BYTES))
+    cells: list[bytes] = []
+    for group in grouped(cut, PIECE_BYTES):
+        cells.append(encode_rows(group, group[0].schema).to_pybytes())
+        if len(cells) == _FRAME_BLOBS:
+            yield _frame(cells, {})
+            cells = []
+    counts = asdict(reports[0])
+    if cells or any(counts.values()):
+        yield _frame([*cells, None], counts)
+
+
+def _frame(cells: Sequence[bytes | None], counts: Mapping[str, float]) -> pd.DataFrame:
+    """Blobs, and counts in the last row."""
+    import pandas as pd
+
+    blank = [None] * (len(cells) - 1)
+    columns = {name: [*blank, counts.get(name)] for name in REPORT_FIELDS}
+    return pd.DataFrame({"results": pd.Series(cells, dtype=object), **columns})

@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pyarrow as pa
-
-from shedjoin.core.arrivals import Blob, chain
-from shedjoin.core.batches import PIECE_BYTES, grouped, pieces
+from shedjoin.core.arrivals import Blob
+from shedjoin.core.blobs import Blobs
 from shedjoin.core.budgeted import persistence as budgeted
 from shedjoin.core.budgeted.step import budgeted_step
 from shedjoin.core.budgeted.store import BudgetedStore
-from shedjoin.core.codec import Directory, encode_rows
+from shedjoin.core.codec import Directory
 from shedjoin.core.persistence import commit, restore, stored_directory
+from shedjoin.core.report import Report
 from shedjoin.core.spec import JoinSpec
-from shedjoin.core.step import Outcome, step
+from shedjoin.core.step import Step, step
 from shedjoin.core.store import BEGINNING_MS, WindowStore
-from shedjoin.core.workspace import MemoryWorkspace, Workspace
-from shedjoin.spark.cache import NodeCache
+from shedjoin.core.workspace import MemoryWorkspace, Workspace, WorkspaceError
+from shedjoin.spark.copies import NodeCopies, Owner
+from shedjoin.spark.disk import CopySettings, log
 
 if TYPE_CHECKING:
-    from pyspark.sql.streaming.stateful_processor import (
-        MapState,
-        StatefulProcessorHandle,
-    )
-
-
-class MapStateBlobs:
-    """Numbered blobs of one shard in Spark's state store."""
-
-    def __init__(self, state: MapState) -> None:
-        self._state = state
-
-    def get(self, number: int) -> bytes | None:
-        """Give a blob, or None."""
-        stored = self._state.getValue((number,))
-        return None if stored is None else stored[0]
-
-    def put(self, number: int, blob: bytes) -> None:
-        """Store a blob."""
-        self._state.updateValue((number,), (blob,))
-
-    def remove(self, number: int) -> None:
-        """Forget a blob."""
-        self._state.removeKey((number,))
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
 
 class _Before(NamedTuple):
@@ -66,94 +45,131 @@ class SparkShard:
     ----------
     spec : JoinSpec
         The join.
-    number : int
-        The shard, from 0.
-    state : MapState
-        Its blobs.
+    owner : Owner
+        The shard, the join and the query.
+    blobs : Blobs
+        Its stored state.
     handle : StatefulProcessorHandle
         Sets the timer.
+    settings : CopySettings
+        For the copies on this node.
     """
 
     def __init__(
         self,
         spec: JoinSpec,
-        number: int,
-        state: MapState,
+        owner: Owner,
+        blobs: Blobs,
         handle: StatefulProcessorHandle,
+        settings: CopySettings,
     ) -> None:
         self._spec = spec
-        self._number = number
-        self._blobs = MapStateBlobs(state)
+        self._number = owner.shard
+        self._blobs = blobs
         self._handle = handle
-        self._cache = NodeCache(spec.fingerprint(), number)
+        self._owner = owner
+        self._settings = settings
 
-    def run_once(self, arrived: Sequence[Blob]) -> Outcome:
+    def run_once(self, arrived: Sequence[Blob]) -> Step:
         """Join all rows there are; nothing is kept."""
-        if self._spec.shedding is not None:
-            store = budgeted.open_store(
-                self._blobs, None, self._spec, self._number, MemoryWorkspace()
-            )
-            store.watermark_ms = BEGINNING_MS
-            return budgeted_step(store, arrived, BEGINNING_MS)
-        exact = WindowStore(self._spec, MemoryWorkspace())
-        exact.watermark_ms = BEGINNING_MS
-        return step(exact, arrived, BEGINNING_MS)
+        before = _Before("", BEGINNING_MS, held=False, state=None)
+        store = self._restored(before, MemoryWorkspace())
+        store.watermark_ms = BEGINNING_MS
+        return _step(store, arrived, BEGINNING_MS)
 
-    def run(self, arrived: Sequence[Blob], watermark_ms: int) -> Outcome:
-        """Join one micro-batch and write what it changed."""
+    def run(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
+        """Join one micro-batch and write what it changed.
+
+        Joined rows are given out as they are found, long before the state is written:
+        the engine keeps neither if the task fails. Where the files of this node fail,
+        the micro-batch is done again in memory, and what was given out is passed over:
+        a step gives the same batches every time.
+        """
         before = self._before()
-        token = chain(before.token, arrived, watermark_ms)
+        given = 0
         try:
-            store, restored = self._open(before)
-            outcome = self._step(store, arrived, watermark_ms)
-            self._cache.publish(token)
-        except OSError:  # no room on the local disk
-            self._cache.discard()
-            store, restored = self._restored(before, MemoryWorkspace()), True
-            outcome = self._step(store, arrived, watermark_ms)
-        if isinstance(store, BudgetedStore):
-            written = budgeted.commit(store, self._blobs, token)
-        else:
-            written = commit(store, self._blobs, token)
+            copies = NodeCopies(self._owner, self._settings)
+            store, hit = self._open(before, copies)
+            joined = _step(store, arrived, watermark_ms)
+            while True:
+                try:
+                    batch = next(joined)
+                except StopIteration as end:
+                    report: Report = end.value
+                    break
+                given += 1
+                yield batch
+            token, written = self._commit(store, before)
+            copies.publish(token)
+            failed = False
+        except WorkspaceError as error:
+            log.warning(
+                "Shard %d does without a copy of its state on this node: %s",
+                self._number,
+                error,
+            )
+            hit, failed = False, True
+            store = self._restored(before, MemoryWorkspace())
+            report = yield from _after(given, _step(store, arrived, watermark_ms))
+            token, written = self._commit(store, before)
         self._set_timer(before, store.watermark_ms)
-        report = outcome.report.with_written(written, restored=restored)
-        return outcome._replace(report=report)
+        return replace(
+            report,
+            written_bytes=written,
+            copy_hits=int(hit),
+            copy_misses=int(before.held and not hit),
+            copy_fallbacks=int(failed),
+        )
 
     def _before(self) -> _Before:
         if self._spec.shedding is None:
             directory = stored_directory(self._blobs, self._spec)
             held = bool(directory.segments)
-            return _Before(directory.token, directory.watermark_ms, held, directory)
+            state = directory if directory.token else None
+            return _Before(directory.token, directory.watermark_ms, held, state)
         facts = budgeted.stored_facts(self._blobs, self._spec)
         if facts is None:
             return _Before("", 0, held=False, state=None)
         held = bool(facts["segments"])
         return _Before(facts["token"], facts["watermark_ms"], held, facts)
 
-    def _open(self, before: _Before) -> tuple[AnyStore, bool]:
-        workspace = self._cache.take(before.token) if before.token else None
+    def _open(self, before: _Before, copies: NodeCopies) -> tuple[AnyStore, bool]:
+        workspace = copies.take(before.token) if before.token else None
         if workspace is None:
-            return self._restored(before, self._cache.fresh()), before.held
+            return self._restored(before, copies.fresh()), False
         if isinstance(before.state, Directory):
             found = WindowStore(self._spec, workspace, before.state, opened=True)
-            return found, False
+            return found, True
         store = budgeted.open_store(
             self._blobs, before.state, self._spec, self._number, workspace, opened=True
         )
-        return store, False
+        return store, True
 
     def _restored(self, before: _Before, workspace: Workspace) -> AnyStore:
+        if self._spec.shedding is not None:
+            facts = None if isinstance(before.state, Directory) else before.state
+            return budgeted.open_store(
+                self._blobs,
+                facts,
+                self._spec,
+                self._number,
+                workspace,
+                seed=self._seed,
+            )
         if isinstance(before.state, Directory):
             return restore(self._blobs, before.state, self._spec, workspace)
-        return budgeted.open_store(
-            self._blobs, before.state, self._spec, self._number, workspace
-        )
+        return WindowStore.empty(self._spec, workspace, self._seed)
 
-    @staticmethod
-    def _step(store: AnyStore, arrived: Sequence[Blob], watermark_ms: int) -> Outcome:
+    def _commit(self, store: AnyStore, before: _Before) -> tuple[str, int]:
         if isinstance(store, BudgetedStore):
-            return budgeted_step(store, arrived, watermark_ms)
-        return step(store, arrived, watermark_ms)
+            return budgeted.commit(store, self._blobs, before.token)
+        return commit(store, self._blobs, before.token)
+
+    @property
+    def _seed(self) -> int:
+        """Seed of the buckets of a state that begins: clients cannot know the query."""
+        digest = sha256(f"{self._owner.query} {self._number}".encode()).digest()
+        return int.from_bytes(digest[:8], "big", signed=True)
 
     def _set_timer(self, before: _Before, watermark_ms: int) -> None:
         """Wake this shard when the watermark moves, rows or not.
@@ -168,8 +184,14 @@ class SparkShard:
             self._handle.registerTimer(watermark_ms + 1)
 
 
-def result_blobs(batches: list[pa.RecordBatch]) -> Iterator[bytes]:
-    """Joined rows as blobs of bounded size."""
-    cut = (piece for batch in batches for piece in pieces(batch, PIECE_BYTES))
-    for group in grouped(cut, PIECE_BYTES):
-        yield encode_rows(group, group[0].schema).to_pybytes()
+def _step(store: AnyStore, arrived: Sequence[Blob], watermark_ms: int) -> Step:
+    if isinstance(store, BudgetedStore):
+        return budgeted_step(store, arrived, watermark_ms)
+    return step(store, arrived, watermark_ms)
+
+
+def _after(given: int, joined: Step) -> Step:
+    """Pass over batches that were given out before."""
+    for _ in range(given):
+        next(joined)
+    return (yield from joined)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -21,10 +21,9 @@ from shedjoin.core.packing import pack
 from shedjoin.core.report import REAL_FIELDS, REPORT_FIELDS
 from shedjoin.core.schema import sound
 from shedjoin.core.spec import HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec
+from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.worker import is_first_partition, settle_worker
 from shedjoin.types import Side
-
-ArrowFunction = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 PACKED = StructType(
     [
@@ -38,7 +37,7 @@ JOINED = StructType(
     [StructField("results", BinaryType(), nullable=True)]
     + [
         StructField(
-            name, DoubleType() if name in REAL_FIELDS else LongType(), nullable=False
+            name, DoubleType() if name in REAL_FIELDS else LongType(), nullable=True
         )
         for name in REPORT_FIELDS
     ]
@@ -70,11 +69,20 @@ class Packing(NamedTuple):
     weighed: bool
 
 
-def packer(spec: JoinSpec, side: Side, packing: Packing) -> ArrowFunction:
-    """Make the map-side function: rows of one side into blobs by shard."""
-    numbers = packing.numbers
+class Packer(Shipped):
+    """The map-side function: rows of one side into blobs by shard."""
 
-    def pack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    __name__ = "pack_rows"
+
+    def __init__(self, spec: JoinSpec, side: Side, packing: Packing) -> None:
+        self._spec = spec
+        self._side = side
+        self._packing = packing
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Pack the rows of a task."""
+        spec, side, packing = self._spec, self._side, self._packing
+        numbers = packing.numbers
         settle_worker("pack")
         if packing.beat and is_first_partition():
             count = len(numbers)
@@ -86,8 +94,6 @@ def packer(spec: JoinSpec, side: Side, packing: Packing) -> ArrowFunction:
         for place, blob in pack(named, side, spec):
             payload = pa.py_buffer(blob.payload)
             yield _packed([numbers[place]], [side], [blob.digest], [payload])
-
-    return pack_rows
 
 
 def unpack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.core.arrivals import Blob, chunks
+from shedjoin.core.arrivals import Blob, Chunk, pieces_of, timely
 from shedjoin.core.budgeted.table import SLOT_BYTES
+from shedjoin.core.schema import as_stored
 from shedjoin.core.sizes import row_sizes
 from shedjoin.core.spec import IMPORTANCE_COLUMN, JoinSpec
-from shedjoin.types import SIDES, FloatArray, IntArray
+from shedjoin.types import SIDES, FloatArray, IntArray, Side
 
 _ROUNDING = 8
+PART_ROWS = 1 << 20
+"""Arrivals that are joined at once: their columns are in memory, those of the others
+stay where the engine delivered them."""
 
 
 class Ordered(NamedTuple):
@@ -26,66 +30,120 @@ class Ordered(NamedTuple):
     importance: FloatArray
     size: IntArray
     origin: IntArray
-    rows: tuple[pa.RecordBatch, pa.RecordBatch]
-    seen: tuple[int, int]
+    rows: tuple[pa.RecordBatch, pa.RecordBatch]  # None where a side has none
 
 
-def ordered(blobs: Sequence[Blob], spec: JoinSpec, late_ms: int) -> Ordered:
-    """Decode blobs, leave late rows out and put the rest in order."""
-    parts: tuple[list[pa.RecordBatch], list[pa.RecordBatch]] = ([], [])
-    keys: list[IntArray] = []
-    times: list[IntArray] = []
-    seen = [0, 0]
-    for chunk in chunks(blobs, spec, late_ms):
-        seen[chunk.side] += chunk.seen
-        if chunk.rows.num_rows:
-            parts[chunk.side].append(chunk.rows)
-            keys.append(chunk.hot.key)
-            times.append(chunk.hot.time)
-    batches = [pa.concat_batches(part) if part else None for part in parts]
-    counts = [0 if batch is None else batch.num_rows for batch in batches]
-    time = np.concatenate([np.zeros(0, np.int64), *times])
-    order = np.argsort(time, kind="stable")  # left rows stand before right ones
-    side = np.repeat(np.array(SIDES), counts)
-    rows = order.size
-    importance, size = np.full(rows, np.inf), np.ones(rows, np.int64)
-    if any(batch is not None and _has_importance(batch) for batch in batches):
-        importance = np.concatenate([_importance(batch) for batch in batches])[order]
-    if _in_bytes(spec):
-        size = np.concatenate([_size(batch) for batch in batches])[order]
-    return Ordered(
-        side=side[order],
-        key=np.concatenate([np.zeros(0, np.int64), *keys])[order],
-        time=time[order],
-        importance=importance,
-        size=size,
-        origin=np.concatenate([np.arange(count) for count in counts])[order],
-        rows=(batches[0], batches[1]),
-        seen=(seen[0], seen[1]),
-    )
+class _Delivered(NamedTuple):
+    """Arrivals of one side."""
+
+    key: IntArray
+    time: IntArray
+    importance: FloatArray
+    size: IntArray
+    rows: pa.RecordBatch  # None if there are none
 
 
-def _in_bytes(spec: JoinSpec) -> bool:
-    return spec.shedding is not None and spec.shedding.budget.in_bytes
+class Timely:
+    """Arrivals of a micro-batch that are not late, still as they were delivered.
+
+    Parameters
+    ----------
+    blobs : sequence of Blob
+        The micro-batch.
+    spec : JoinSpec
+        The join.
+    late_ms : int
+        Rows up to this time are late.
+    """
+
+    def __init__(self, blobs: Sequence[Blob], spec: JoinSpec, late_ms: int) -> None:
+        self._spec = spec
+        self._pieces: tuple[list[Chunk], list[Chunk]] = ([], [])
+        seen = [0, 0]
+        for side in SIDES:
+            for piece in pieces_of(blobs, side):
+                chunk = timely(side, piece, spec, late_ms)
+                seen[side] += chunk.seen
+                if chunk.rows.num_rows:
+                    self._pieces[side].append(chunk)
+        self.seen = seen[0], seen[1]
+        counts = [sum(c.rows.num_rows for c in own) for own in self._pieces]
+        self.taken = counts[0], counts[1]
+
+    def parts(self) -> Iterator[Ordered]:
+        """All arrivals in order, in parts of bounded size."""
+        times = [chunk.hot.time for own in self._pieces for chunk in own]
+        time = np.concatenate([np.zeros(0, np.int64), *times])
+        order = np.argsort(time, kind="stable")  # left rows stand before right ones
+        del time, times
+        for start in range(0, order.size, PART_ROWS):
+            yield self._part(order[start : start + PART_ROWS])
+
+    def _part(self, order: IntArray) -> Ordered:
+        """Arrivals by their place among all, as delivered."""
+        wanted = np.sort(order)
+        place = np.searchsorted(wanted, order)
+        cut = int(np.searchsorted(wanted, self.taken[0]))
+        left = self._side(0, wanted[:cut])
+        right = self._side(1, wanted[cut:] - self.taken[0])
+        counts = [side.key.size for side in (left, right)]
+        importance, size = (
+            np.concatenate([getattr(left, name), getattr(right, name)])[place]
+            for name in ("importance", "size")
+        )
+        return Ordered(
+            side=np.repeat(np.array(SIDES), counts)[place],
+            key=np.concatenate([left.key, right.key])[place],
+            time=np.concatenate([left.time, right.time])[place],
+            importance=importance,
+            size=size,
+            origin=np.concatenate([np.arange(count) for count in counts])[place],
+            rows=(left.rows, right.rows),
+        )
+
+    def _side(self, side: Side, wanted: IntArray) -> _Delivered:
+        """Arrivals of one side, as delivered."""
+        nothing = np.zeros(0, np.int64)
+        keys, times, importances, taken = [nothing], [nothing], [np.zeros(0)], []
+        first = 0
+        for chunk in self._pieces[side]:
+            low, high = np.searchsorted(wanted, [first, first + chunk.hot.key.size])
+            here = wanted[low:high] - first
+            first += chunk.hot.key.size
+            if here.size:
+                whole = here.size == chunk.rows.num_rows
+                rows = chunk.rows if whole else chunk.rows.take(pa.array(here))
+                keys.append(chunk.hot.key[here])
+                times.append(chunk.hot.time[here])
+                importances.append(_importance(rows))
+                taken.append(as_stored(rows))
+        batch = pa.concat_batches(taken) if taken else None
+        return _Delivered(
+            key=np.concatenate(keys),
+            time=np.concatenate(times),
+            importance=np.concatenate(importances),
+            size=self._sizes(batch),
+            rows=batch,
+        )
+
+    def _sizes(self, rows: pa.RecordBatch | None) -> IntArray:
+        """What each row takes from the budget."""
+        if rows is None:
+            return np.zeros(0, np.int64)
+        if not self._in_bytes:
+            return np.ones(rows.num_rows, np.int64)
+        return row_sizes(rows) + (SLOT_BYTES + _ROUNDING)
+
+    @property
+    def _in_bytes(self) -> bool:
+        shedding = self._spec.shedding
+        return shedding is not None and shedding.budget.in_bytes
 
 
-def _has_importance(rows: pa.RecordBatch) -> bool:
-    return IMPORTANCE_COLUMN in rows.schema.names
-
-
-def _importance(rows: pa.RecordBatch | None) -> FloatArray:
+def _importance(rows: pa.RecordBatch) -> FloatArray:
     """Importance of each row; infinite on a side that has none: it has no say."""
-    if rows is None:
-        return np.zeros(0)
-    if not _has_importance(rows):
+    if IMPORTANCE_COLUMN not in rows.schema.names:
         return np.full(rows.num_rows, np.inf)
     column = rows.column(IMPORTANCE_COLUMN).cast(pa.float64()).fill_null(0.0)
     found: FloatArray = column.to_numpy(zero_copy_only=False)
     return np.nan_to_num(found, nan=0.0)
-
-
-def _size(rows: pa.RecordBatch | None) -> IntArray:
-    """What a row takes from a budget in bytes."""
-    if rows is None:
-        return np.zeros(0, np.int64)
-    return row_sizes(rows) + (SLOT_BYTES + _ROUNDING)

@@ -50,10 +50,10 @@ class Payload:
     def __init__(
         self, workspace: Workspace, segments: Sequence[Stored] = (), next_id: int = 0
     ) -> None:
-        self._workspace = workspace
+        self.workspace = workspace
         self.segments = {segment.id: segment for segment in segments}
         self.next_id = next_id
-        self.written: dict[int, pa.RecordBatch] = {}
+        self.written: list[int] = []
         self.dropped: list[int] = []
 
     @property
@@ -66,8 +66,8 @@ class Payload:
         number = self.next_id
         self.next_id += 1
         self.segments[number] = Stored(number, side, rows.num_rows, rows.nbytes)
-        self._workspace.put(number, rows)
-        self.written[number] = rows
+        self.workspace.put(number, rows)
+        self.written.append(number)
         return (number << ROW_BITS) + np.arange(rows.num_rows)
 
     def by_segment(
@@ -79,7 +79,7 @@ class Payload:
         order = np.argsort(owner.astype(small), kind="stable")
         cuts = np.flatnonzero(np.diff(owner[order])) + 1
         for part in np.split(order, cuts):
-            rows = self._workspace.get(int(ids[owner[part[0]]]))
+            rows = self.workspace.get(int(ids[owner[part[0]]]))
             yield rows, place[part] & _ROW_MASK, part
 
     def is_dense(self, residents: int) -> bool:
@@ -166,6 +166,8 @@ class Payload:
 
     def _drop(self, number: int) -> None:
         del self.segments[number]
-        self._workspace.drop(number)
-        if self.written.pop(number, None) is None:
+        self.workspace.drop(number)
+        if number in self.written:
+            self.written.remove(number)
+        else:
             self.dropped.append(number)

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from shedjoin.core.blobs import DIRECTORY, Blobs, Commit, load_segment
 from shedjoin.core.budgeted.payload import Payload, Stored
 from shedjoin.core.budgeted.store import BudgetedStore
 from shedjoin.core.budgeted.table import SlotTable
 from shedjoin.core.budgeted.thresholds import Thresholds
 from shedjoin.core.codec import FORMAT, check_origin, encode_rows
-from shedjoin.core.persistence import DIRECTORY, Blobs, load_segment
+from shedjoin.core.schema import as_stored
 from shedjoin.core.spec import JoinSpec
 from shedjoin.core.workspace import Workspace
 
@@ -51,10 +52,14 @@ def open_store(
     shard: int,
     workspace: Workspace,
     *,
+    seed: int = 0,
     opened: bool = False,
 ) -> BudgetedStore:
-    """Make the store from stored state, or take it as the workspace holds it."""
-    table = SlotTable(workspace, opened=opened)
+    """Make the store from stored state, or take it as the workspace holds it.
+
+    ``seed`` is that of a state that begins.
+    """
+    table = SlotTable(workspace, seed=seed, opened=opened)
     if facts is None:
         return BudgetedStore(spec, shard, table, Payload(workspace))
     payload = Payload(workspace, facts["segments"], facts["next_id"])
@@ -67,7 +72,7 @@ def open_store(
     store.models.decode(load_segment(blobs, MODELS))
     if not opened:
         for number in payload.segments:
-            workspace.put(number, load_segment(blobs, number))
+            workspace.put(number, as_stored(load_segment(blobs, number)))
         table.resize(facts["slots"])
         table.scalars[:] = facts["scalars"]
         for number in store.log:
@@ -78,26 +83,29 @@ def open_store(
     return store
 
 
-def commit(store: BudgetedStore, blobs: Blobs, token: str) -> int:
-    """Write what a micro-batch changed; return the bytes written."""
-    for number in store.payload.dropped:
-        blobs.remove(number)
-    encoded = {
-        number: encode_rows([rows], rows.schema, stored=True).to_pybytes()
-        for number, rows in store.payload.written.items()
-    }
-    encoded |= _log(store, blobs)
-    models = store.models.encode()
-    encoded[MODELS] = encode_rows([models], models.schema, stored=True).to_pybytes()
-    encoded[DIRECTORY] = _directory(store, token)
-    for number, blob in encoded.items():
-        blobs.put(number, blob)
-    store.payload.dropped.clear()
-    store.payload.written.clear()
-    return sum(map(len, encoded.values()))
+def commit(store: BudgetedStore, blobs: Blobs, former: str) -> tuple[str, int]:
+    """Write what a micro-batch changed; return the new token and the bytes written.
+
+    New segments come first, one at a time out of the workspace: if that fails, nothing
+    has been taken from the state before, and the micro-batch can be done again.
+    """
+    changes = Commit(blobs, former)
+    payload = store.payload
+    for number in payload.written:
+        changes.put_rows(number, payload.workspace.get(number))
+    for number in payload.dropped:
+        changes.remove(number)
+    store.table.order_free_slots()
+    _write_log(store, changes)
+    changes.put_rows(MODELS, store.models.encode())
+    token = changes.token(_directory(store, ""))
+    changes.put(DIRECTORY, _directory(store, token))
+    payload.written.clear()
+    payload.dropped.clear()
+    return token, changes.written_bytes
 
 
-def _log(store: BudgetedStore, blobs: Blobs) -> dict[int, bytes]:
+def _write_log(store: BudgetedStore, changes: Commit) -> None:
     """Write the slots that changed, or all if that is less in the long run.
 
     All, too, when residents have moved to other slots: the log speaks of the old ones.
@@ -106,15 +114,13 @@ def _log(store: BudgetedStore, blobs: Blobs) -> dict[int, bytes]:
     slots, last = table.dirty(), _last(store)
     if table.moved or store.log_rows + slots.size > 2 * table.count + 1024:
         for number in store.log:
-            blobs.remove(number)
+            changes.remove(number)
         slots, store.log, store.log_rows = table.alive(), [], 0
     table.clean()
-    if not slots.size:
-        return {}
-    store.log.append(last - 1)
-    store.log_rows += slots.size
-    rows = pa.record_batch(table.hot(slots))
-    return {last - 1: encode_rows([rows], rows.schema, stored=True).to_pybytes()}
+    if slots.size:
+        store.log.append(last - 1)
+        store.log_rows += slots.size
+        changes.put_rows(last - 1, pa.record_batch(table.hot(slots)))
 
 
 def _last(store: BudgetedStore) -> int:

@@ -19,7 +19,7 @@ from shedjoin.core.shedding import Shedding
 from shedjoin.core.window import parse_duration
 from shedjoin.kernels.lookahead import insert_until
 from shedjoin.kernels.rounds import probe_then_insert, shed_then_join
-from shedjoin.kernels.slots import CLOCK, NEXT_NUMBER, SHEDS, VALUED
+from shedjoin.kernels.slots import CLOCK, NEXT_NUMBER, SEED, SHEDS, VALUED
 from shedjoin.kernels.stages import (
     CURSOR,
     DONE,
@@ -40,27 +40,27 @@ from shedjoin.types import FloatArray, IntArray
 
 ROOM_FOR = 1 << 17
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 8, 1 << 14
+_LEADS_PER_WINDOW = 64
+"""The clock of shedding runs ahead of the slower stream by this part of the window, at
+most: what a single row from the future can do."""
 
 
 class Rounds:
-    """Takes the arrivals of one micro-batch through the table.
+    """Takes the arrivals of one micro-batch through the table, part by part.
 
     Parameters
     ----------
     store : BudgetedStore
         The residents.
-    arrivals : Ordered
-        The arrivals.
     shedding : Shedding
         Policy and order.
     """
 
-    def __init__(
-        self, store: BudgetedStore, arrivals: Ordered, shedding: Shedding
-    ) -> None:
+    _arrivals: Ordered
+
+    def __init__(self, store: BudgetedStore, shedding: Shedding) -> None:
         policy = shedding.policy
         self._store = store
-        self._arrivals = arrivals
         self._shedding = shedding
         self._policy = policy
         self._scalars = store.table.scalars
@@ -68,16 +68,15 @@ class Rounds:
         self._block_rows = min(
             max(store.capacity_rows, _SMALLEST_BLOCK), _LARGEST_BLOCK
         )
-        self._rules = _rules(store, shedding, valued=self._valued())
+        self._rules = _rules(store, shedding)
         keeps_us, seed = store.spec.keeps_us, shedding.coin_seed
         self._verbs = Verbs(policy, store.models, keeps_us, seed)
         self._filler = Filler(store.table, self._rules, self._block_rows)
         self._learns = policy.dynamic or policy.learns
         self._steady = isinstance(shedding.recompute, Amortised) or not self._learns
         self._looks = self._first and self._steady and not policy.counts_matches
-        if self._rules.tosses and store.table.table.coins.any():
+        if self._rules.tosses and store.table.has_coins:
             self._looks = False
-        self._look = LookAhead(self._rules, ROOM_FOR if self._looks else 0)
         self._victims = no_victims()
         self.sums = np.zeros(4)
         self._state = np.zeros(STATE, np.int64)
@@ -91,9 +90,14 @@ class Rounds:
             self._scalars[SHEDS] = 0
         self._room = ROOM_FOR
 
-    def run(self) -> Iterator[Pairs]:
-        """Go through all arrivals; give matches as (arrival, place of the resident)."""
-        done, total = 0, self._arrivals.key.size
+    def run(self, arrivals: Ordered) -> Iterator[Pairs]:
+        """Go through a part; give matches as (arrival, place of the resident)."""
+        self._arrivals = arrivals
+        if np.isfinite(arrivals.importance).any():
+            self._scalars[VALUED] = 1
+        self._rules = self._rules._replace(valued=int(self._scalars[VALUED]))
+        self._look = LookAhead(self._rules, ROOM_FOR if self._looks else 0)
+        done, total = 0, arrivals.key.size
         while done < total:
             end = self._block_end(done)
             gained = self.sums[GAINED]
@@ -104,6 +108,7 @@ class Rounds:
                 self._arrivals.key[rows],
                 self._arrivals.time[rows],
                 self._arrivals.importance[rows],
+                clock_us=int(self._scalars[CLOCK]),
                 learn=self._learns,
             )
             if self._rules.weighs:
@@ -191,15 +196,10 @@ class Rounds:
             self._fill(due=why == RECOMPUTE)
 
     def _arriving(self, start: int, end: int) -> Arriving:
-        clock = max(int(self._scalars[CLOCK]), int(self._arrivals.time[start]))
+        time, side = self._arrivals.time[start], self._arrivals.side[start]
+        clock = self._store.table.clock_with(int(time), int(side), self._rules.lead)
         number = int(self._scalars[NEXT_NUMBER])
         return self._verbs.arriving(self._arrivals, start, end, number, clock)
-
-    def _valued(self) -> int:
-        """Whether rows have importance: those that came or any before them."""
-        if np.isfinite(self._arrivals.importance).any():
-            self._scalars[VALUED] = 1
-        return int(self._scalars[VALUED])
 
     def _fill(self, *, due: bool) -> None:
         table = self._store.table
@@ -280,7 +280,7 @@ class Rounds:
         return Pairs(row + start, place, sampled)
 
 
-def _rules(store: BudgetedStore, shedding: Shedding, *, valued: int) -> Rules:
+def _rules(store: BudgetedStore, shedding: Shedding) -> Rules:
     policy = shedding.policy
     return Rules(
         keep=store.spec.keeps_us,
@@ -291,9 +291,11 @@ def _rules(store: BudgetedStore, shedding: Shedding, *, valued: int) -> Rules:
         decay=policy.match_decay,
         foresee=int(policy.foresees),
         combine=shedding.combine_code,
-        valued=valued,
+        valued=0,
         thins=int(type(policy).thin is not Policy.thin),
         tosses=int(type(policy).coins is not Policy.coins),
         weighs=int(policy.samples),
         seed=shedding.coin_seed,
+        bucket_seed=int(store.table.scalars[SEED]),
+        lead=max(0, *store.spec.keeps_us) // _LEADS_PER_WINDOW,
     )

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 
 from shedjoin.core.arrivals import Blob
 from shedjoin.core.budgeted.gather import Pairs, gather
-from shedjoin.core.budgeted.ordered import Ordered, ordered
+from shedjoin.core.budgeted.ordered import Ordered, Timely
 from shedjoin.core.budgeted.rounds import ROOM_FOR, Rounds
 from shedjoin.core.budgeted.store import BudgetedStore
 from shedjoin.core.report import Report
-from shedjoin.core.step import Outcome
+from shedjoin.core.step import Step
+from shedjoin.kernels.slots import LONGEST
 from shedjoin.kernels.stages import (
     EVICTED,
     GAINED,
@@ -31,31 +31,42 @@ from shedjoin.types import IntArray
 
 def budgeted_step(
     store: BudgetedStore, blobs: Sequence[Blob], watermark_ms: int
-) -> Outcome:
+) -> Step:
     """Join the arrivals of a micro-batch, shed, and let go of what has expired.
 
     Late rows and expiry follow the same rules as without a budget.
     """
-    arrivals = ordered(blobs, store.spec, store.watermark_ms)
-    if store.in_bytes and arrivals.size.size:
-        store.models.capacity_rows = sum(store.capacity) / arrivals.size.mean()
-    rounds = Rounds(store, arrivals, store.shedding)
+    arrivals = Timely(blobs, store.spec, store.watermark_ms)
+    rounds = Rounds(store, store.shedding)
     store.models.seen_matches = 0.0
     store.models.seen_pairs = 0
-    results: list[pa.RecordBatch] = []
-    for pairs in _collected(rounds.run()):
-        results += gather(arrivals, store.payload, store.spec, pairs)
+    matched = ahead = 0
+    part: Ordered | None = None
+    for following in arrivals.parts():
+        if part is not None:
+            store.keep_pending(part)
+            rounds.tally[EVICTED : EVICTED + 2] += store.fit()
+        part = following
+        if store.in_bytes:
+            store.models.capacity_rows = sum(store.capacity) / part.size.mean()
+        store.table.start(int(part.time[0]), 1000 * watermark_ms)
+        for pairs in _collected(rounds.run(part)):
+            for batch in gather(part, store.payload, store.spec, pairs):
+                matched += batch.num_rows
+                yield batch
+        ahead += store.count_ahead(part.time)
     expired = store.expire(watermark_ms)
+    if part is not None:
+        store.keep_pending(part)
     keep = np.array(store.spec.keeps_us) * 1e-6
     rounds.sums[LIFE] += expired @ keep
     rounds.sums[LIFE_SQUARED] += expired @ keep**2
-    store.keep_pending(arrivals)
     rounds.tally[EVICTED : EVICTED + 2] += store.fit()
-    report = _report(store, arrivals, rounds, expired)
     checks, held = rounds.check.outcome(store.models.seen_pairs)
-    report = replace(
-        report,
-        matched=sum(batch.num_rows for batch in results),
+    return replace(
+        _report(store, arrivals, rounds, expired),
+        matched=matched,
+        ahead=ahead,
         slice_exact=store.models.seen_matches,
         slice_matched=rounds.monitored,
         weight=rounds.weight,
@@ -65,7 +76,6 @@ def budgeted_step(
         variance_pps=store.models.outlook.variance[1],
         variance_uniform=store.models.outlook.variance[2],
     )
-    return Outcome(results, report)
 
 
 def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
@@ -81,13 +91,13 @@ def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
 
 
 def _report(
-    store: BudgetedStore, arrivals: Ordered, rounds: Rounds, expired: IntArray
+    store: BudgetedStore, arrivals: Timely, rounds: Rounds, expired: IntArray
 ) -> Report:
     tally = rounds.tally.reshape(-1, 2)
     refused, evicted, outlived, stored, spent, met = (
         tally[first // 2] for first in (REFUSED, EVICTED, OUTLIVED, STORED, SPENT, MET)
     )
-    taken = np.bincount(arrivals.side, minlength=2)
+    taken = np.array(arrivals.taken)
     late = np.array(arrivals.seen) - taken
     now = store.table.sides
     shed = taken - stored + refused + evicted + outlived + spent
@@ -119,5 +129,6 @@ def _report(
         lifetimes_squared=float(rounds.sums[LIFE_SQUARED]),
         segments=len(store.payload.segments),
         state_bytes=store.nbytes,
+        longest_chain=int(store.table.scalars[LONGEST]),
         watermark_ms=store.watermark_ms,
     )

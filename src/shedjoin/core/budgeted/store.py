@@ -95,6 +95,11 @@ class BudgetedStore:
                 taken = arrivals.rows[own].take(pa.array(arrivals.origin[mine]))
                 place[slot[mine]] = self.payload.add(own, taken)
 
+    def count_ahead(self, time: IntArray) -> int:
+        """Count arrivals that lie more than the window after the clock."""
+        horizon = self.table.clock_us + max(0, *self.spec.keeps_us)
+        return int((time > horizon).sum())
+
     def fit(self) -> IntArray:
         """Rewrite what has become sparse; keep a budget in bytes to the byte.
 

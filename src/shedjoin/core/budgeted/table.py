@@ -14,6 +14,8 @@ from shedjoin.kernels.slots import (
     DIRTY_BIT,
     KEY,
     LAST,
+    LATEST,
+    LONGEST,
     MATCHES,
     NEXT_NUMBER,
     NOBODY,
@@ -21,14 +23,17 @@ from shedjoin.kernels.slots import (
     PLACE,
     RIGHTS,
     SCALARS,
+    SEED,
     SIDE_BIT,
     SIZE_SHIFT,
     SLOTS,
     TIME,
+    UNSEEN,
     USED,
     VALUED,
     WORDS,
     expire_until,
+    link_free,
     pending,
     relink,
     vacate_all,
@@ -48,11 +53,15 @@ class SlotTable:
     ----------
     workspace : Workspace
         Holds the arrays.
+    seed : int
+        Of the buckets of a new table.
     opened : bool
         The workspace already holds them.
     """
 
-    def __init__(self, workspace: Workspace, *, opened: bool = False) -> None:
+    def __init__(
+        self, workspace: Workspace, *, seed: int = 0, opened: bool = False
+    ) -> None:
         self._workspace = workspace
         self.moved = False
         if opened:
@@ -61,6 +70,8 @@ class SlotTable:
             self.table = _bundle(words, *columns)
         else:
             self.table = self._allocate(1)
+            self.scalars[SEED] = seed
+            self.scalars[LATEST : LATEST + 2] = UNSEEN
             relink(np.zeros(0, np.int64), self.table.words, self.table.meta)
 
     @property
@@ -87,8 +98,31 @@ class SlotTable:
 
     @property
     def clock_us(self) -> int:
-        """Greatest event time seen."""
+        """Greatest event time seen, as far as both streams bear it out."""
         return int(self.table.words[CLOCK])
+
+    def clock_with(self, time: int, side: int, lead: int) -> int:
+        """Tell the clock as it will be after an arrival (see ``clock_after``)."""
+        latest: list[int] = self.scalars[LATEST : LATEST + 2].tolist()
+        latest[side] = max(latest[side], time)
+        return max(self.clock_us, min(max(latest), min(latest) + lead))
+
+    @property
+    def has_coins(self) -> bool:
+        """Whether a resident still has coins of its own."""
+        return bool(self.table.coins[self.alive()].any())
+
+    def start(self, first_us: int, watermark_us: int) -> None:
+        """Begin a micro-batch: both streams have reached the watermark.
+
+        The very first arrival speaks for both: it is the earliest of its micro-batch.
+        """
+        latest = self.scalars[LATEST : LATEST + 2]
+        if (latest == UNSEEN).all():
+            latest[:] = first_us
+        np.maximum(latest, watermark_us, out=latest)
+        self.scalars[CLOCK] = max(self.scalars[CLOCK], watermark_us)
+        self.scalars[LONGEST] = 0
 
     @property
     def scalars(self) -> IntArray:
@@ -214,6 +248,14 @@ class SlotTable:
         self.table.score[slots] = hot["score"]
         self.table.chance[slots] = hot["chance"]
         self.table.coins[slots] = hot["coins"]
+
+    def order_free_slots(self) -> None:
+        """Link free slots in ascending order, however they became free.
+
+        The order decides where the next arrivals go. It is not stored: a table that
+        was restored, and one that went on in memory, have to have the same.
+        """
+        link_free(self.table.words, self.table.meta)
 
     def finish(self, *, pooled: bool) -> None:
         """Link all residents, oldest first, and count what they use."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shedjoin.core.budgeted import answers
 from shedjoin.core.budgeted.ordered import Ordered
 from shedjoin.core.lots import lots
 from shedjoin.core.policy import Policy, Residents
@@ -75,9 +76,9 @@ class Verbs:
 
     def scores(self, residents: Residents, *, first: bool = False) -> FloatArray:
         """Scores of residents, or the first ones of arrivals."""
-        score = self._policy.first_score if first else self._policy.score
-        found = np.asarray(score(residents, self._models), np.float64)
-        return np.nan_to_num(found, nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+        policy, verb = self._policy, "first_score" if first else "score"
+        given = getattr(policy, verb)(residents, self._models)
+        return answers.scores(policy, verb, given, residents.key.size)
 
     def _does(self, newcomers: Residents) -> IntArray:
         policy, models = self._policy, self._models
@@ -87,23 +88,28 @@ class Verbs:
         chance = policy.retain(newcomers, models)
         does = np.full(rows, ADMIT | PROBE | RETAIN)
         if probe is not None:
-            does[~probe] &= ~PROBE
+            does[~answers.choices(policy, "probe", probe, rows)] &= ~PROBE
         if chance is not None:
             lot = lots(self._seed, newcomers.key, newcomers.number)
-            does[lot >= chance] &= ~RETAIN
+            does[lot >= answers.chances(policy, "retain", chance, rows)] &= ~RETAIN
         if admit is not None:
-            self.unadmitted += int((~admit).sum())
-            does[~admit] = 0
+            unwanted = ~answers.choices(policy, "admit", admit, rows)
+            self.unadmitted += int(unwanted.sum())
+            does[unwanted] = 0
         return does
 
     def _chance(self, newcomers: Residents) -> FloatArray:
+        rows = newcomers.key.size
         chance = self._policy.thin(newcomers, self._models)
-        return np.ones(newcomers.key.size) if chance is None else chance
+        if chance is None:
+            return np.ones(rows)
+        return answers.chances(self._policy, "thin", chance, rows)
 
     def _coins(self, newcomers: Residents, chance: FloatArray) -> IntArray | None:
         count = self._policy.coins(newcomers, self._models)
         if count is None:
             return None
+        count = answers.counts(self._policy, "coins", count, newcomers.key.size)
         found = np.empty(count.size, np.int64)
         toss(self._seed, newcomers.key, newcomers.number, chance, count, found)
         return found

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from shedjoin.core.budgeted import answers
 from shedjoin.core.policy import Policy
 from shedjoin.core.spec import CLUSTER_COLUMN, WEIGHT_COLUMN
 from shedjoin.kernels.hashing import chain_words
@@ -50,7 +51,8 @@ def weigh(
     nothing else decided: then each is one.
     """
     score, chance = marks[0::2], marks[1::2]
-    stayed = policy.inclusion(score, bar, key, number)
+    given = policy.inclusion(score, bar, key, number)
+    stayed = answers.chances(policy, "inclusion", given, key.size)
     own = (shard << _SHARD_SHIFT) | number
     alone = (chance < 1.0) & (stayed >= 1.0)
     pair = chain_words(own, arrival)

@@ -1,0 +1,149 @@
+"""Node-local copies of decoded state.
+
+Any Python worker of a node may be given any shard, so a copy belongs to the node: a
+folder of memory-mapped files, named by the *token* of the state it holds. A token is a
+hash over all bytes that made the state, so a folder named by the token that the state
+store holds is that state, whoever left it there. A worker takes a folder by renaming
+it, which only one can do, works in it, writes the new state to the state store, and
+then renames the folder to the new token. A failed or repeated task finds no folder
+under the old token and restores from the state store.
+
+The folder's path also has the query, the join within it, the format of the state and
+the version of this package; and the boot of the machine, since files that a crash of
+the system left behind may be torn. A manifest tells whether somebody else changed a
+file. Copies lie in Spark's own local folders of the executor, which Spark deletes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import sha256
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from shedjoin.core.codec import FORMAT
+from shedjoin.core.workspace import MappedWorkspace, WorkspaceError
+from shedjoin.spark.disk import (
+    CopySettings,
+    local_roots,
+    log,
+    remove_copy,
+    sweep,
+    system_boot,
+)
+from shedjoin.version import VERSION
+
+_MANIFEST = "manifest.json"
+_works = count()
+
+
+class Owner(NamedTuple):
+    """Whose state it is: a shard of a join of a query."""
+
+    query: str
+    join: str
+    fingerprint: str
+    shard: int
+
+
+class NodeCopies:
+    """Copies of one shard's state on this node.
+
+    Parameters
+    ----------
+    owner : Owner
+        The shard.
+    settings : CopySettings
+        Whether, how many and how long.
+    """
+
+    def __init__(self, owner: Owner, settings: CopySettings) -> None:
+        self._settings = settings
+        self.root = _root(owner.shard)
+        join = sha256(owner.join.encode()).hexdigest()[:8]
+        self._home = (
+            self.root
+            / f"{system_boot()}-{FORMAT}-{VERSION}"
+            / owner.query
+            / f"{join}-{owner.fingerprint}-{owner.shard}"
+        )
+        self._work = self._home / f"work-{os.getpid()}-{next(_works)}"
+
+    def take(self, token: str) -> MappedWorkspace | None:
+        """Take the copy of a state, if this node has it whole."""
+        try:
+            (self._home / token).rename(self._work)
+        except OSError:
+            return None
+        if _is_whole(self._work):
+            return MappedWorkspace(self._work)
+        log.warning("The copy of state in %s was changed; not used.", self._home)
+        self.discard()
+        return None
+
+    def fresh(self) -> MappedWorkspace:
+        """Make an empty workspace for a state that has no copy here.
+
+        What an earlier try of this task left there is removed.
+        """
+        self.discard()
+        return MappedWorkspace(self._work)
+
+    def publish(self, token: str) -> None:
+        """Offer the workspace taken or made before as the copy of a newer state."""
+        if not self._settings.enabled:
+            self.discard()
+            return
+        try:
+            files = {file.name: _mark(file) for file in _files(self._work)}
+            (self._work / _MANIFEST).write_text(json.dumps(files))
+            self._drop_others()
+            self._work.rename(self._home / token)
+        except OSError as error:  # also if an equal copy is there already
+            log.info("No copy of the state is kept: %s", error)
+            self.discard()
+        sweep(self.root, self._settings)
+
+    def discard(self) -> None:
+        """Give up the workspace taken or made before."""
+        remove_copy(self._work)
+
+    def _drop_others(self) -> None:
+        """Remove copies of older states of this shard."""
+        for other in self._home.iterdir():
+            if not other.name.startswith("work-"):
+                remove_copy(other)
+
+
+def _root(shard: int) -> Path:
+    """Spread shards over the local folders that can be written."""
+    roots = local_roots()
+    for place in range(len(roots)):
+        root = roots[(shard + place) % len(roots)]
+        with suppress(OSError):
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return root
+    raise WorkspaceError(f"none of {', '.join(map(str, roots))} can be written")
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (file for file in folder.iterdir() if file.name != _MANIFEST)
+
+
+def _mark(file: Path) -> list[int]:
+    """What shows that a file was changed."""
+    status = file.stat()
+    return [status.st_size, status.st_mtime_ns]
+
+
+def _is_whole(folder: Path) -> bool:
+    try:
+        known = json.loads((folder / _MANIFEST).read_text())
+        (folder / _MANIFEST).unlink()
+        return bool(known == {file.name: _mark(file) for file in _files(folder)})
+    except (OSError, ValueError):
+        return False

@@ -1,0 +1,146 @@
+"""Room on the local disks of a node: where copies of state lie, and how many may."""
+
+from __future__ import annotations
+
+import logging
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from shedjoin.core.budget import parse_bytes
+from shedjoin.core.window import parse_duration
+from shedjoin.errors import ParameterError
+
+log = logging.getLogger("shedjoin")
+FOLDER = "shedjoin"
+ENABLED = "spark.shedjoin.copies.enabled"
+MAX_BYTES = "spark.shedjoin.copies.maxBytes"
+MAX_AGE = "spark.shedjoin.copies.maxAge"
+_SWEEP_EVERY_S = 10.0
+_last_sweep: dict[Path, float] = {}
+_trash = count()
+
+
+class Conf(Protocol):
+    """Settings of a session."""
+
+    def get(self, key: str, default: str) -> str | None:
+        """Give a setting."""
+
+
+class CopySettings(NamedTuple):
+    """Copies on each node: whether, how many bytes, how long after their last use.
+
+    Without ``max_bytes``, half of what is free.
+    """
+
+    enabled: bool = True
+    max_bytes: int | None = None
+    max_age_s: float = 3600.0
+
+    @staticmethod
+    def of(conf: Conf) -> CopySettings:
+        """Read the settings of a session."""
+        enabled = str(conf.get(ENABLED, "true")).lower()
+        if enabled not in ("true", "false"):
+            raise ParameterError(
+                f"{ENABLED}={enabled!r} is neither true nor false.",
+                fix=f'spark.conf.set("{ENABLED}", "false").',
+            )
+        most = conf.get(MAX_BYTES, "")
+        return CopySettings(
+            enabled=enabled == "true",
+            max_bytes=parse_bytes(most) if most else None,
+            max_age_s=parse_duration(str(conf.get(MAX_AGE, "1 hour"))) * 1e-6,
+        )
+
+
+DEFAULT = CopySettings()
+
+
+def local_roots() -> list[Path]:
+    """Our folder in each of Spark's local folders of this executor."""
+    named = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
+    folders = [folder for folder in named if folder] or [tempfile.gettempdir()]
+    return [Path(folder, FOLDER) for folder in folders]
+
+
+def system_boot() -> str:
+    """Identity of this run of the operating system, where it has one."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
+    except OSError:
+        return "boot"
+    return boot.strip()[:8]
+
+
+def remove_copy(folder: Path) -> None:
+    """Remove a folder; nobody can take it any more from the first moment on."""
+    trash = folder.with_name(f"work-{os.getpid()}-trash{next(_trash)}")
+    with suppress(OSError):
+        folder.rename(trash)
+        shutil.rmtree(trash, ignore_errors=True)
+
+
+def sweep(root: Path, settings: CopySettings) -> None:
+    """Remove copies that nobody used for long, and the oldest while there are too many.
+
+    These are copies of stopped queries, of shards that moved to other nodes, and what
+    killed workers left behind. Now and then is often enough.
+    """
+    now = time.monotonic()
+    pause = min(_SWEEP_EVERY_S, settings.max_age_s)
+    if now - _last_sweep.get(root, now - pause) < pause:
+        return
+    _last_sweep[root] = now
+    found = sorted(_copies(root))
+    held = sum(copy.size for copy in found)
+    free = shutil.disk_usage(root).free
+    most = settings.max_bytes
+    if most is None:
+        most = (held + free) // 2
+    oldest = time.time() - settings.max_age_s
+    for copy in found:
+        if copy.used_s < oldest or held > most:
+            remove_copy(copy.folder)
+            held -= copy.size
+            for parent in (copy.folder.parent, copy.folder.parent.parent):
+                with suppress(OSError):
+                    parent.rmdir()
+
+
+class _Copy(NamedTuple):
+    """A folder that nobody works in."""
+
+    used_s: float
+    folder: Path
+    size: int
+
+
+def _copies(root: Path) -> Iterator[_Copy]:
+    for folder in root.glob("*/*/*/*"):
+        with suppress(OSError):
+            if not _in_use(folder):
+                used = folder.stat().st_mtime
+                size = sum(512 * file.stat().st_blocks for file in folder.iterdir())
+                yield _Copy(used, folder, size)
+
+
+def _in_use(folder: Path) -> bool:
+    """Whether a worker that still runs, this one included, has taken the folder."""
+    kind, _, process = folder.name.partition("-")
+    if kind != "work":
+        return False
+    try:
+        os.kill(int(process.partition("-")[0]), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

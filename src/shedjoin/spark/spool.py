@@ -1,0 +1,77 @@
+"""Arrivals on their way in: a micro-batch waits on disk where it is large."""
+
+from __future__ import annotations
+
+import mmap
+import tempfile
+from collections.abc import Iterable
+from io import RawIOBase
+
+import pyarrow as pa
+
+from shedjoin.core.arrivals import Blob
+from shedjoin.spark.disk import local_roots, log
+from shedjoin.types import Side
+
+HELD_BYTES = 64 << 20
+"""Blobs of one shard that are held in memory; the others go to a file."""
+
+
+class Spool:
+    """The blobs of one shard and micro-batch.
+
+    They are taken in an order of their own, so all have to be there before the first
+    can be joined. The file has no name: it is gone with the process.
+    """
+
+    def __init__(self) -> None:
+        self._held: list[Blob] = []
+        self._held_bytes = 0
+        self._filed: list[tuple[Side, bytes, int, int]] = []
+        self._file: RawIOBase | None = None
+        self._end = 0
+
+    @staticmethod
+    def of(blobs: Iterable[Blob]) -> Spool:
+        """Take all blobs in."""
+        spool = Spool()
+        for blob in blobs:
+            spool.add(blob)
+        return spool
+
+    def add(self, blob: Blob) -> None:
+        """Take a blob in."""
+        size = len(blob.payload)
+        if self._held_bytes + size > HELD_BYTES and self._write(blob):
+            return
+        self._held.append(blob)
+        self._held_bytes += size
+
+    def blobs(self) -> list[Blob]:
+        """All blobs; those in the file are mapped."""
+        if self._file is None:
+            return self._held
+        mapped = mmap.mmap(self._file.fileno(), self._end, access=mmap.ACCESS_READ)
+        whole = pa.py_buffer(mapped)
+        return self._held + [
+            Blob(side, digest, whole.slice(start, size))
+            for side, digest, start, size in self._filed
+        ]
+
+    def _write(self, blob: Blob) -> bool:
+        try:
+            if self._file is None:
+                folder = local_roots()[0]
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
+            self._file.seek(self._end)  # what an earlier failure left is overwritten
+            rest = memoryview(blob.payload)
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            log.warning("A micro-batch is held in memory: %s", error)
+            return False
+        size = len(blob.payload)
+        self._filed.append((blob.side, blob.digest, self._end, size))
+        self._end += size
+        return True
