@@ -20,6 +20,7 @@ from .values import times
 pytestmark = pytest.mark.spark
 
 KEYS = list(range(50))
+OF_A_SHARD = ("max_resident", "max_matched", "max_state_bytes", "min_watermark_ms")
 Batch = tuple[pa.Table, pa.Table]
 
 
@@ -65,7 +66,13 @@ def test_counts_under_the_name_given(spark: SparkSession, tmp_path: Path) -> Non
         ["clicks"] for _ in found.progress
     ]
     batches = found.observed("clicks")
-    assert all(set(counts) == set(REPORT_FIELDS) for counts in batches)
+    assert all(set(counts) == {*REPORT_FIELDS, *OF_A_SHARD} for counts in batches)
+    for counts in batches[:4]:
+        both = counts["resident_left"] + counts["resident_right"]
+        assert both / 8 <= counts["max_resident"] < both
+        assert 0 < counts["max_matched"] < counts["matched"]
+        assert 0 < counts["max_state_bytes"] < counts["state_bytes"]
+        assert counts["min_watermark_ms"] == counts["watermark_ms"]
     check_sums(batches)
     assert [counts["seen_left"] for counts in batches[:4]] == [50, 50, 8, 10]
     assert [counts["late_left"] for counts in batches[:4]] == [0, 0, 0, 7]

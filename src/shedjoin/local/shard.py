@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from shedjoin.core.arrivals import Blob
@@ -33,6 +33,10 @@ class MemoryBlobs:
     def remove(self, number: int) -> None:
         """Forget a blob."""
         del self._blobs[number]
+
+    def items(self) -> Iterable[tuple[int, bytes]]:
+        """All blobs with their numbers."""
+        return self._blobs.items()
 
     def digest(self) -> bytes:
         """Identity of all blobs together."""

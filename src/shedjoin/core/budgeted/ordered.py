@@ -132,12 +132,17 @@ class Timely:
             return np.zeros(0, np.int64)
         if not self._in_bytes:
             return np.ones(rows.num_rows, np.int64)
-        return row_sizes(rows) + (SLOT_BYTES + _ROUNDING)
+        return budget_sizes(rows)
 
     @property
     def _in_bytes(self) -> bool:
         shedding = self._spec.shedding
         return shedding is not None and shedding.budget.in_bytes
+
+
+def budget_sizes(rows: pa.RecordBatch) -> IntArray:
+    """Bytes that each row takes from a budget: payload, slot and index."""
+    return row_sizes(rows) + (SLOT_BYTES + _ROUNDING)
 
 
 def _importance(rows: pa.RecordBatch) -> FloatArray:

@@ -17,13 +17,15 @@ import pyarrow as pa
 
 from shedjoin.core.blobs import DIRECTORY, Blobs, Commit, load_segment
 from shedjoin.core.budgeted.payload import Payload, Stored
-from shedjoin.core.budgeted.store import BudgetedStore
+from shedjoin.core.budgeted.store import BudgetedStore, shedding_of
 from shedjoin.core.budgeted.table import SlotTable
 from shedjoin.core.budgeted.thresholds import Thresholds
 from shedjoin.core.codec import FORMAT, check_origin, encode_rows
 from shedjoin.core.schema import as_stored
+from shedjoin.core.shedding import Shedding
 from shedjoin.core.spec import JoinSpec
 from shedjoin.core.workspace import Workspace
+from shedjoin.errors import StateMismatchError
 
 MODELS = -2
 _FIRST_LOG = -3
@@ -40,9 +42,25 @@ def stored_facts(blobs: Blobs, spec: JoinSpec) -> dict[str, Any] | None:
         facts: dict[str, Any] = json.loads(reader.schema.metadata[_META])
         table = reader.read_all()
     check_origin(facts["format"], facts["fingerprint"], spec.fingerprint())
+    _check_sample(facts, shedding_of(spec))
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
     facts["segments"] = [Stored(*row) for row in rows]
     return facts
+
+
+def _check_sample(facts: dict[str, Any], shedding: Shedding) -> None:
+    """Refuse to sample from residents that were not drawn by these lots.
+
+    Nothing would tell how likely each of them was to stay.
+    """
+    seed = facts.get("sample_seed")
+    if shedding.policy.samples and seed != shedding.coin_seed:
+        kept = "without weights" if seed is None else f"a sample with seed {seed}"
+        raise StateMismatchError(
+            f"the checkpoint holds {kept}; this query wants a sample with seed "
+            f"{shedding.coin_seed}.",
+            fix="start with a new checkpointLocation, or restore the old keep=.",
+        )
 
 
 def open_store(
@@ -78,6 +96,8 @@ def open_store(
         for number in store.log:
             table.put(_columns(load_segment(blobs, number)))
         table.clean()
+    if facts.get("in_bytes", store.in_bytes) != store.in_bytes:
+        store.measure()
     if not opened or store.pooled != facts["pooled"]:
         table.finish(pooled=store.pooled)
     return store
@@ -128,6 +148,7 @@ def _last(store: BudgetedStore) -> int:
 
 
 def _directory(store: BudgetedStore, token: str) -> bytes:
+    shedding = store.shedding
     facts = {
         "format": FORMAT,
         "fingerprint": store.spec.fingerprint(),
@@ -137,6 +158,8 @@ def _directory(store: BudgetedStore, token: str) -> bytes:
         "slots": store.table.size,
         "scalars": store.table.scalars.tolist(),
         "pooled": store.pooled,
+        "in_bytes": store.in_bytes,
+        "sample_seed": shedding.coin_seed if shedding.policy.samples else None,
         "log": store.log,
         "log_rows": store.log_rows,
         "gains": store.gains,

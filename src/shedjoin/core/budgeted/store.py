@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.core.budgeted.ordered import Ordered
+from shedjoin.core.budgeted.ordered import Ordered, budget_sizes
 from shedjoin.core.budgeted.payload import Payload
 from shedjoin.core.budgeted.table import SLOT_BYTES, SlotTable
 from shedjoin.core.budgeted.thresholds import Thresholds
@@ -13,7 +13,7 @@ from shedjoin.core.recompute import Adaptive
 from shedjoin.core.shedding import Shedding
 from shedjoin.core.spec import JoinSpec
 from shedjoin.errors import ParameterError
-from shedjoin.kernels.slots import NEXT_NUMBER, NUMBER, PLACE, SIZE_SHIFT
+from shedjoin.kernels.slots import NEXT_NUMBER, NUMBER, PLACE, SIZE_SHIFT, USED
 from shedjoin.models.learned import Models
 from shedjoin.types import SIDES, IntArray
 
@@ -95,6 +95,16 @@ class BudgetedStore:
                 taken = arrivals.rows[own].take(pa.array(arrivals.origin[mine]))
                 place[slot[mine]] = self.payload.add(own, taken)
 
+    def measure(self) -> None:
+        """Take the size of all residents anew: the budget was in other units."""
+        alive = self.table.alive()
+        size = np.ones(alive.size, np.int64)
+        if self.in_bytes and alive.size:
+            place = self.table.column(PLACE)[alive]
+            for rows, hit, at in self.payload.by_segment(place):
+                size[at] = budget_sizes(rows)[hit]
+        self.table.set_sizes(alive, size, pooled=self.pooled)
+
     def count_ahead(self, time: IntArray) -> int:
         """Count arrivals that lie more than the window after the clock."""
         horizon = self.table.clock_us + max(0, *self.spec.keeps_us)
@@ -106,7 +116,7 @@ class BudgetedStore:
         Where rows are larger than they were taken for, some more have to go: how many
         of each side is returned.
         """
-        shed = np.zeros(2, np.int64)
+        shed = self._shed_surplus()
         spare = self.share - SLOT_BYTES * self.table.size
         self._tidy(spare if self.in_bytes else None)
         if self.table.size > 4 * self.table.count + 1024:
@@ -140,14 +150,31 @@ class BudgetedStore:
         place[alive[changed]] = moved[changed]
         self.table.touch(alive[changed])
 
+    def _shed_surplus(self) -> IntArray:
+        """Let rows go that a budget of rows has no room for: it was larger before."""
+        shed = np.zeros(2, np.int64)
+        used = self.table.scalars[USED : USED + 2]
+        for pool in (0, 1):
+            surplus = int(used[pool]) - self.capacity[pool]
+            if surplus > 0 and not self.in_bytes:
+                alive = self.table.alive()
+                mine = alive if self.pooled else alive[self.table.side(alive) == pool]
+                shed += self._shed_lowest(mine, surplus, (pool,))
+        return shed
+
     def _shed_some(self) -> IntArray:
-        """Let an eighth go, lowest scores first."""
+        """Let an eighth go, lowest scores first, of any pool."""
         alive = self.table.alive()
-        number, score = self.table.column(NUMBER)[alive], self.table.table.score[alive]
-        gone = alive[np.lexsort((number, score))[: -(-alive.size // 8)]]
-        if self.shedding.policy.samples:  # the lowest of all residents, of any pool
+        return self._shed_lowest(alive, -(-alive.size // 8), (0, 1))
+
+    def _shed_lowest(
+        self, slots: IntArray, count: int, pools: tuple[int, ...]
+    ) -> IntArray:
+        number, score = self.table.column(NUMBER)[slots], self.table.table.score[slots]
+        gone = slots[np.lexsort((number, score))[:count]]
+        if self.shedding.policy.samples:
             highest = float(self.table.table.score[gone].max())
-            for pool in (0, 1):
+            for pool in pools:
                 last = int(self.table.scalars[NEXT_NUMBER]) - 1
                 self.thresholds.note(pool, last, highest)
         sides = np.bincount(self.table.side(gone), minlength=2)

@@ -257,11 +257,21 @@ class SlotTable:
         """
         link_free(self.table.words, self.table.meta)
 
+    def set_sizes(self, slots: IntArray, size: IntArray, *, pooled: bool) -> None:
+        """Say what residents take from the budget."""
+        bits = self.table.meta[slots] & ((1 << SIZE_SHIFT) - 1)
+        self.table.meta[slots] = (size << SIZE_SHIFT) | bits | DIRTY_BIT
+        self._count_used(pooled=pooled)
+
     def finish(self, *, pooled: bool) -> None:
         """Link all residents, oldest first, and count what they use."""
         alive = self.alive()
         alive = alive[np.argsort(self.column(NUMBER)[alive])]
         relink(alive, self.table.words, self.table.meta)
+        self._count_used(pooled=pooled)
+
+    def _count_used(self, *, pooled: bool) -> None:
+        alive = self.alive()
         size = self.table.meta[alive] >> SIZE_SHIFT
         side = self.side(alive) * (not pooled)
         for pool in (0, 1):

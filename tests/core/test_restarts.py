@@ -1,0 +1,187 @@
+"""What may change between two starts of a query, and what may not, without Spark.
+
+The rows of docs/restarts.md: each is a test here or in tests/spark/test_checkpoints.py.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+import pyarrow as pa
+import pytest
+
+from shedjoin import Budget, MostImportant, MostResults, Sample, Within, local
+from shedjoin.core.recompute import DEFAULT, Successive
+from shedjoin.core.report import Report
+from shedjoin.core.spec import JoinSpec
+from shedjoin.errors import StateMismatchError
+from shedjoin.local.runner import Delivery
+from shedjoin.local.shard import MemoryBlobs, local_shard
+from shedjoin.local.tables import make_spec
+from shedjoin.policies import EqCluster, Fifo, IJoin, PpsCluster, Prob
+from shedjoin.policies.goals import shedding_of
+
+TIMES = ("shown_at", "clicked_at")
+BATCHES = local.clicks(impressions=6_000, batches=14, seed=8)
+ROWS = Budget(rows=300)
+Results = Counter[tuple[object, ...]]
+
+
+class Start(NamedTuple):
+    """One start of the query."""
+
+    keep: object = None
+    budget: Budget | None = ROWS
+    seed: int = 0
+    recompute: object = DEFAULT
+    large: bool = False
+
+    @property
+    def spec(self) -> JoinSpec:
+        """The join."""
+        schemas = (self.tables(0)[0].schema, self.tables(0)[1].schema)
+        within, names = Within(after="15 minutes"), ("_l", "_r")
+        spec = make_spec(_small(schemas), "ad_id", within, TIMES, 1, names)
+        return spec.with_shedding(
+            shedding_of(
+                self.budget,
+                self.keep,  # type: ignore[arg-type]
+                discipline="probe_then_insert",
+                recompute=self.recompute,  # type: ignore[arg-type]
+                seed=self.seed,
+            )
+        )
+
+    def tables(self, number: int) -> tuple[pa.Table, pa.Table]:
+        """A micro-batch with a column of text, wide or narrow as a setting says."""
+        left, right = BATCHES[number]
+        words = [f"ad {n}" for n in left["ad_id"].to_pylist()]
+        text = pa.array(words, pa.large_string() if self.large else pa.string())
+        return left.append_column("text", text), right
+
+
+def _small(schemas: tuple[pa.Schema, pa.Schema]) -> tuple[pa.Schema, pa.Schema]:
+    left = schemas[0]
+    return left.set(left.get_field_index("text"), pa.field("text", pa.string())), (
+        schemas[1]
+    )
+
+
+def go_on(
+    start: Start, blobs: MemoryBlobs, numbers: range
+) -> tuple[Results, list[Report]]:
+    """Start from stored state and run some micro-batches, restarting in between."""
+    spec = start.spec
+    shard = local_shard(spec, 0)
+    shard.blobs = blobs
+    source = "bid" if isinstance(start.keep, MostImportant) else None
+    delivery = Delivery(importance=(source, None))
+    results: Results = Counter()
+    reports = []
+    for number in numbers:
+        shard.restart()
+        arrived = [blob for _, blob in delivery.deliver(start.tables(number), spec)]
+        outcome = shard.run(arrived, 0)
+        for batch in outcome.results:
+            names = ["ad_id", "shown_at", "clicked_at", "text"]
+            columns = (batch.column(name).to_pylist() for name in names)
+            results.update(zip(*columns, strict=True))
+        reports.append(outcome.report)
+    return results, reports
+
+
+EXACT, _ = go_on(Start(budget=None), MemoryBlobs(), range(14))
+
+
+def restarted(*starts: Start) -> tuple[Results, list[Report]]:
+    """Start the query several times on one checkpoint."""
+    blobs = MemoryBlobs()
+    total: Results = Counter()
+    reports: list[Report] = []
+    cuts = [14 * place // len(starts) for place in range(len(starts) + 1)]
+    for start, low, high in zip(starts, cuts, cuts[1:], strict=False):
+        results, told = go_on(start, blobs, range(low, high))
+        total += results
+        reports += told
+    return total, reports
+
+
+IMPORTANT = MostImportant("bid")
+MAY_CHANGE = {
+    "policy": (Start(Fifo()), Start(Prob()), Start(MostResults())),
+    "importance comes": (Start(Prob()), Start(IMPORTANT)),
+    "importance goes": (Start(IMPORTANT), Start(Prob())),
+    "importance comes and goes": (Start(), Start(IMPORTANT), Start(), Start(IJoin())),
+    "more rows": (Start(Prob()), Start(Prob(), Budget(rows=900))),
+    "fewer rows": (Start(Prob()), Start(Prob(), Budget(rows=40))),
+    "rows to bytes": (Start(Prob()), Start(Prob(), Budget(memory="90 kB"))),
+    "bytes to rows": (Start(Prob(), Budget(memory="90 kB")), Start(Prob())),
+    "split": (Start(Prob()), Start(Prob(), Budget(rows=300, split=0.7))),
+    "pooled": (Start(Prob(), Budget(rows=300, split=0.7)), Start(Prob())),
+    "seed": (Start(Prob(), seed=1), Start(Prob(), seed=2)),
+    "recomputation": (Start(), Start(recompute=Successive())),
+    "no sample any more": (Start(Sample()), Start(Prob())),
+    "another sample": (Start(EqCluster(4)), Start(PpsCluster(4))),
+    "wide text": (Start(), Start(large=True), Start(), Start(large=True)),
+}
+
+
+@pytest.mark.parametrize("starts", MAY_CHANGE.values(), ids=MAY_CHANGE.keys())
+def test_what_may_change(starts: tuple[Start, ...]) -> None:
+    """Nothing fails, nothing is invented, and the new budget holds at once."""
+    found, reports = restarted(*starts)
+    assert found <= EXACT
+    assert found.total() > 0.1 * EXACT.total()
+    last, first = starts[-1], starts[0]
+    half = reports[14 // len(starts) :]
+    assert last.budget is not None
+    assert first.budget is not None
+    for report in half if len(starts) == 2 else []:
+        held = report.resident_left + report.resident_right
+        if last.budget.in_bytes:
+            assert report.state_bytes <= last.budget.share(0, 1)
+        else:
+            assert held <= last.budget.share(0, 1)
+            assert held > 0.3 * min(
+                x.budget.share(0, 1)
+                for x in starts
+                if x.budget and not x.budget.in_bytes
+            )
+
+
+def test_a_smaller_budget_holds_without_arrivals() -> None:
+    blobs = MemoryBlobs()
+    go_on(Start(Prob()), blobs, range(7))
+    shard = local_shard(Start(Prob(), Budget(rows=20)).spec, 0)
+    shard.blobs = blobs
+    shard.restart()
+    report = shard.run([], 0).report
+    assert report.resident_left + report.resident_right == 20
+    assert report.evicted > 100
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (Start(), Start(Sample())),
+        (Start(Prob()), Start(EqCluster())),
+        (Start(EqCluster(1)), Start(EqCluster(2))),
+        (Start(Sample(), seed=1), Start(Sample(), seed=2)),
+    ],
+    ids=["goal", "policy", "seed of the policy", "seed of the join"],
+)
+def test_a_sample_of_other_rows_is_refused(first: Start, second: Start) -> None:
+    blobs = MemoryBlobs()
+    go_on(first, blobs, range(2))
+    with pytest.raises(StateMismatchError, match="this query wants a sample") as caught:
+        go_on(second, blobs, range(2, 3))
+    assert "new checkpointLocation, or restore the old keep=" in caught.value.fix
+
+
+def test_a_budget_cannot_come_or_go() -> None:
+    for first, second in ((Start(), Start(budget=None)), (Start(budget=None), Start())):
+        blobs = MemoryBlobs()
+        go_on(first, blobs, range(2))
+        with pytest.raises(StateMismatchError, match="written by another join"):
+            go_on(second, blobs, range(2, 3))
