@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import pyarrow as pa
 
-CHUNK_BYTES = 64 << 20
+CHUNK_BYTES = 32 << 20
 """Rows are joined and stored in chunks of about this size."""
 
 

@@ -17,7 +17,7 @@ from shedjoin.kernels.index import Pairs, Reach, probe
 from shedjoin.types import LEFT, RIGHT, BoolArray, IntArray, Side
 
 ROOM = 1 << 17
-ROOM_BYTES = 64 << 20
+ROOM_BYTES = 32 << 20
 """Matches gathered at once: enough of them for speed, few enough for memory."""
 
 

@@ -124,6 +124,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     discipline: Discipline = "probe_then_insert",
     recompute: Recompute = DEFAULT,
     seed: int = 0,
+    bucket_seed: int = 0,
 ) -> Run:
     """Join two streams given as micro-batches of tables.
 
@@ -145,6 +146,9 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
         Cut each side into so many blobs and deliver them in a shuffled order.
     budget, keep, discipline, recompute, seed
         As in :func:`shedjoin.join`.
+    bucket_seed : int, default 0
+        Seed of the hash index; no result depends on it. On Spark it is a secret of the
+        query, so that nobody can choose keys for one bucket.
 
     Returns
     -------
@@ -165,7 +169,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
             schemas = (tables[0].schema, tables[1].schema)
             spec = make_spec(schemas, on, within, time, shards, suffixes)
             spec = spec.with_shedding(shedding)
-            workers = [local_shard(spec, shard) for shard in range(shards)]
+            workers = [local_shard(spec, shard, bucket_seed) for shard in range(shards)]
             importance = _importance(keep, schemas)
             delivery = Delivery(blobs, shuffle_seed, importance)
         arrived = list(delivery.deliver(tables, spec))

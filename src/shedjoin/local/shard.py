@@ -49,11 +49,11 @@ class MemoryBlobs:
 class LocalShard:
     """Runs the step of one shard and keeps what an engine would store."""
 
-    def __init__(self, spec: JoinSpec) -> None:
+    def __init__(self, spec: JoinSpec, bucket_seed: int) -> None:
         self._spec = spec
         self._token = ""
         self.blobs = MemoryBlobs()
-        self._store = WindowStore(spec, MemoryWorkspace())
+        self._store = WindowStore.empty(spec, MemoryWorkspace(), bucket_seed)
 
     def run(self, blobs: Sequence[Blob], watermark_ms: int) -> Outcome:
         """Join one micro-batch."""
@@ -71,9 +71,10 @@ class LocalShard:
 class BudgetedShard:
     """The same under a budget."""
 
-    def __init__(self, spec: JoinSpec, number: int) -> None:
+    def __init__(self, spec: JoinSpec, number: int, bucket_seed: int) -> None:
         self._spec = spec
         self._number = number
+        self._bucket_seed = bucket_seed
         self._token = ""
         self.blobs = MemoryBlobs()
         self.restart()
@@ -89,10 +90,19 @@ class BudgetedShard:
         facts = budgeted.stored_facts(self.blobs, self._spec)
         self._token = "" if facts is None else facts["token"]
         self.store = budgeted.open_store(
-            self.blobs, facts, self._spec, self._number, MemoryWorkspace()
+            self.blobs,
+            facts,
+            self._spec,
+            self._number,
+            MemoryWorkspace(),
+            seed=self._bucket_seed,
         )
 
 
-def local_shard(spec: JoinSpec, number: int) -> LocalShard | BudgetedShard:
+def local_shard(
+    spec: JoinSpec, number: int, bucket_seed: int = 0
+) -> LocalShard | BudgetedShard:
     """Make the shard that a spec asks for."""
-    return LocalShard(spec) if spec.shedding is None else BudgetedShard(spec, number)
+    if spec.shedding is None:
+        return LocalShard(spec, bucket_seed)
+    return BudgetedShard(spec, number, bucket_seed)

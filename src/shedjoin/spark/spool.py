@@ -13,7 +13,7 @@ from shedjoin.core.arrivals import Blob
 from shedjoin.spark.disk import local_roots, log
 from shedjoin.types import Side
 
-HELD_BYTES = 64 << 20
+HELD_BYTES = 32 << 20
 """Blobs of one shard that are held in memory; the others go to a file."""
 
 

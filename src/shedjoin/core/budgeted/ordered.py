@@ -16,9 +16,9 @@ from shedjoin.core.spec import IMPORTANCE_COLUMN, JoinSpec
 from shedjoin.types import SIDES, FloatArray, IntArray, Side
 
 _ROUNDING = 8
-PART_ROWS = 1 << 20
-"""Arrivals that are joined at once: their columns are in memory, those of the others
-stay where the engine delivered them."""
+PART_ROWS, PART_BYTES = 1 << 20, 64 << 20
+"""Arrivals that are joined at once: they are in memory, all others stay where they were
+delivered."""
 
 
 class Ordered(NamedTuple):
@@ -76,8 +76,15 @@ class Timely:
         time = np.concatenate([np.zeros(0, np.int64), *times])
         order = np.argsort(time, kind="stable")  # left rows stand before right ones
         del time, times
-        for start in range(0, order.size, PART_ROWS):
-            yield self._part(order[start : start + PART_ROWS])
+        rows = self._part_rows
+        for start in range(0, order.size, rows):
+            yield self._part(order[start : start + rows])
+
+    @property
+    def _part_rows(self) -> int:
+        """Rows of a part, by their average size."""
+        size = sum(chunk.rows.nbytes for own in self._pieces for chunk in own)
+        return max(1, min(PART_ROWS, PART_BYTES * sum(self.taken) // max(1, size)))
 
     def _part(self, order: IntArray) -> Ordered:
         """Arrivals by their place among all, as delivered."""
