@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint types arch test test-long test-nojit test-spark test-spark-oldest \
+.PHONY: help setup fmt lint types arch test test-long test-memory test-faults test-nojit test-spark test-spark-oldest \
 	bench coverage docs-check check ci clean
 
 PYTHON ?= python3.11
@@ -36,8 +36,15 @@ arch: ## Check who imports whom
 test: ## Tests without a JVM
 	$(BIN)/python -m pytest -q $(ARGS)
 
-test-long: ## Tests that take minutes: bias and coverage of samples over many runs
-	$(BIN)/python -m pytest -q -n 2 -m long $(ARGS)
+test-long: ## Tests that take minutes: bias and coverage of samples, budgets against the exact result
+	$(BIN)/python -m pytest -q -n 2 -m 'long and not spark' $(ARGS)
+
+test-memory: ## What a shard holds in memory, at full size: prints the figures
+	$(BIN)/python -m pytest -q -s -p no:randomly -m 'long or not long' \
+		tests/spark/test_memory.py $(ARGS)
+
+test-faults: ## Kills and full disks between any two steps: 2,000 sequences for each join
+	FAULT_SEQUENCES=2000 $(BIN)/python -m pytest -q -n 2 tests/faults $(ARGS)
 
 test-nojit: ## Kernels and core as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels tests/core $(ARGS)

@@ -84,7 +84,8 @@ class Timely:
     def _part_rows(self) -> int:
         """Rows of a part, by their average size."""
         size = sum(chunk.rows.nbytes for own in self._pieces for chunk in own)
-        return max(1, min(PART_ROWS, PART_BYTES * sum(self.taken) // max(1, size)))
+        fitting = PART_BYTES * sum(self.taken) // max(1, int(size))
+        return max(1, min(PART_ROWS, fitting))
 
     def _part(self, order: IntArray) -> Ordered:
         """Arrivals by their place among all, as delivered."""
