@@ -26,6 +26,7 @@ pytestmark = pytest.mark.spark
 
 PARTITIONS = "spark.sql.shuffle.partitions"
 ZONE = "spark.sql.session.timeZone"
+WIDE = "spark.sql.execution.arrow.useLargeVarTypes"
 KEYS = pa.array(range(100), pa.int64())
 
 
@@ -135,6 +136,21 @@ def test_other_shuffle_partitions_and_the_old_shards(
 def test_another_time_zone(spark: SparkSession, old: Path, folder: Path) -> None:
     with setting(spark, ZONE, "America/New_York"):
         assert len(go_on(spark, old, folder).rows) == 300
+
+
+def test_text_with_wide_offsets(spark: SparkSession, tmp_path: Path) -> None:
+    """Enough micro-batches to have segments of both settings merged."""
+    words = pa.array([f"word {n}" for n in range(100)])
+    sources = Sources(tmp_path / "in")
+    for second in range(1, 19):
+        left, right = batch(second)
+        sources.write([(left.append_column("text", words), right)], first=second)
+        if second % 6 == 0:
+            with setting(spark, WIDE, str(second == 12).lower()):
+                frames = as_streams(sources.read(spark))
+                found = run(shedjoin.join(*frames, on="k", within=MINUTE), tmp_path)
+    assert len(found.rows) == 100 * 18 * 18
+    assert found.observed()[-1]["segments"] < 2 * 2 * 18
 
 
 def test_a_column_that_cannot_be_null_any_more(

@@ -87,6 +87,7 @@ class SparkShard:
         """
         before = self._before()
         given = 0
+        copies: NodeCopies | None = None
         try:
             copies = NodeCopies(self._owner, self._settings)
             store, hit = self._open(before, copies)
@@ -106,8 +107,10 @@ class SparkShard:
             log.warning(
                 "Shard %d does without a copy of its state on this node: %s",
                 self._number,
-                error,
+                str(error),  # who keeps the text need not keep the files open
             )
+            if copies is not None:
+                copies.discard()
             hit, failed = False, True
             store = self._restored(before, MemoryWorkspace())
             report = yield from _after(given, _step(store, arrived, watermark_ms))

@@ -68,7 +68,7 @@ class Timely:
                     self._pieces[side].append(chunk)
         self.seen = seen[0], seen[1]
         counts = [sum(c.rows.num_rows for c in own) for own in self._pieces]
-        self.taken = counts[0], counts[1]
+        self.taken: tuple[int, int] = (counts[0], counts[1])
 
     def parts(self) -> Iterator[Ordered]:
         """All arrivals in order, in parts of bounded size."""
@@ -84,7 +84,7 @@ class Timely:
     def _part_rows(self) -> int:
         """Rows of a part, by their average size."""
         size = sum(chunk.rows.nbytes for own in self._pieces for chunk in own)
-        fitting = PART_BYTES * sum(self.taken) // max(1, int(size))
+        fitting: int = PART_BYTES * sum(self.taken) // max(1, size)
         return max(1, min(PART_ROWS, fitting))
 
     def _part(self, order: IntArray) -> Ordered:
