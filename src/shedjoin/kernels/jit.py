@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
@@ -43,12 +45,37 @@ def _cache_is_usable() -> bool:
     return bool(home) and beside.is_dir() and _can_write(Path(str(home), ".cache"))
 
 
-CACHED = _cache_is_usable()
+def _forget_stale_code() -> None:
+    """Remove compiled code of other sources from the cache.
+
+    numba looks at the time of a kernel's own file. A kernel that has another one
+    compiled into it does not notice when that one's file changed, nor do files whose
+    times were preserved by an installer.
+    """
+    beside = Path(__file__).parent
+    sources = sha256()
+    for source in sorted(beside.glob("*.py")):
+        sources.update(source.read_bytes())
+    stamp = beside / "__pycache__" / f"kernels-{sources.hexdigest()[:16]}.stamp"
+    with suppress(OSError):
+        if not stamp.exists():
+            for old in stamp.parent.glob("*"):
+                if old.suffix in (".nbi", ".nbc", ".stamp"):
+                    old.unlink(missing_ok=True)
+            stamp.touch()
+
+
+CHECKED = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
+"""Kernels check every index, for tests. The cache has code that does not."""
+CACHED = not CHECKED and _cache_is_usable()
+if CACHED:
+    _forget_stale_code()
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a kernel at its first call, from the disk cache where there is one."""
-    return cast("Callable[P, R]", numba.njit(cache=CACHED, nogil=True)(function))
+    compiled: Any = numba.njit(cache=CACHED, nogil=True, boundscheck=CHECKED)
+    return cast("Callable[P, R]", compiled(function))
 
 
 def lean(function: Callable[P, R]) -> Callable[P, R]:
@@ -66,6 +93,8 @@ def step(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def _lean(function: Callable[P, R], *, inside: bool) -> object:
+    if CHECKED:  # only kernels that count references can raise
+        return kernel(function)
     options: dict[str, Any] = {"cache": CACHED, "nogil": True, "forceinline": inside}
     njit: Any = numba.njit
     try:
