@@ -149,6 +149,7 @@ class SparkShard:
         return store, True
 
     def _restored(self, before: _Before, workspace: Workspace) -> AnyStore:
+        seed = bucket_seed(self._owner.query, self._number)
         if self._spec.shedding is not None:
             facts = None if isinstance(before.state, Directory) else before.state
             return budgeted.open_store(
@@ -157,22 +158,16 @@ class SparkShard:
                 self._spec,
                 self._number,
                 workspace,
-                seed=self._seed,
+                seed=seed,
             )
         if isinstance(before.state, Directory):
             return restore(self._blobs, before.state, self._spec, workspace)
-        return WindowStore.empty(self._spec, workspace, self._seed)
+        return WindowStore.empty(self._spec, workspace, seed)
 
     def _commit(self, store: AnyStore, before: _Before) -> tuple[str, int]:
         if isinstance(store, BudgetedStore):
             return budgeted.commit(store, self._blobs, before.token)
         return commit(store, self._blobs, before.token)
-
-    @property
-    def _seed(self) -> int:
-        """Seed of the buckets of a state that begins: clients cannot know the query."""
-        digest = sha256(f"{self._owner.query} {self._number}".encode()).digest()
-        return int.from_bytes(digest[:8], "big", signed=True)
 
     def _set_timer(self, before: _Before, watermark_ms: int) -> None:
         """Wake this shard when the watermark moves, rows or not.
@@ -185,6 +180,12 @@ class SparkShard:
         elif watermark_ms > before.watermark_ms:
             self._handle.deleteTimer(before.watermark_ms + 1)
             self._handle.registerTimer(watermark_ms + 1)
+
+
+def bucket_seed(query: str, shard: int) -> int:
+    """Seed of the buckets of a state that begins: clients do not know the query."""
+    digest = sha256(f"{query} {shard}".encode()).digest()
+    return int.from_bytes(digest[:8], "big", signed=True)
 
 
 def _step(store: AnyStore, arrived: Sequence[Blob], watermark_ms: int) -> Step:

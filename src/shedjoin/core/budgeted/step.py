@@ -38,6 +38,7 @@ def budgeted_step(
     """
     arrivals = Timely(blobs, store.spec, store.watermark_ms)
     rounds = Rounds(store, store.shedding)
+    store.table.scalars[LONGEST] = 0
     store.models.seen_matches = 0.0
     store.models.seen_pairs = 0
     matched = ahead = 0
@@ -63,8 +64,10 @@ def budgeted_step(
     rounds.sums[LIFE_SQUARED] += expired @ keep**2
     rounds.tally[EVICTED : EVICTED + 2] += store.fit()
     checks, held = rounds.check.outcome(store.models.seen_pairs)
+    longest_chain, store.table.scalars[LONGEST] = store.table.scalars[LONGEST], 0
     return replace(
         _report(store, arrivals, rounds, expired),
+        longest_chain=int(longest_chain),
         matched=matched,
         ahead=ahead,
         slice_exact=store.models.seen_matches,
@@ -129,6 +132,5 @@ def _report(
         lifetimes_squared=float(rounds.sums[LIFE_SQUARED]),
         segments=len(store.payload.segments),
         state_bytes=store.nbytes,
-        longest_chain=int(store.table.scalars[LONGEST]),
         watermark_ms=store.watermark_ms,
     )

@@ -15,7 +15,6 @@ from shedjoin.kernels.slots import (
     KEY,
     LAST,
     LATEST,
-    LONGEST,
     MATCHES,
     NEXT_NUMBER,
     NOBODY,
@@ -122,7 +121,6 @@ class SlotTable:
             latest[:] = first_us
         np.maximum(latest, watermark_us, out=latest)
         self.scalars[CLOCK] = max(self.scalars[CLOCK], watermark_us)
-        self.scalars[LONGEST] = 0
 
     @property
     def scalars(self) -> IntArray:
