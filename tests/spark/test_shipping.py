@@ -11,6 +11,7 @@ from shedjoin.errors import VersionMismatchError
 from shedjoin.spark import shipping
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.wire import Packer, Packing
+from shedjoin.version import VERSION
 
 from .operators import spec_of
 
@@ -33,10 +34,9 @@ def test_another_version_says_so(
     sent: shipping.Shipped, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     blob = pickle.dumps(sent)
-    driver = shipping.VERSION
     monkeypatch.setattr(shipping, "VERSION", "9.9.9")
     with pytest.raises(VersionMismatchError) as caught:
         pickle.loads(blob)
     problem, fix = str(caught.value).split("\n")
-    assert problem == f"the driver runs shedjoin {driver}, this executor has 9.9.9."
-    assert f"pip install shedjoin=={driver} on the executors" in fix
+    assert problem == f"the driver runs shedjoin {VERSION}, this executor has 9.9.9."
+    assert f"pip install shedjoin=={VERSION} on the executors" in fix

@@ -3,7 +3,7 @@
 from shedjoin.testing.contract import CHECKS, check_policy
 from shedjoin.testing.invariant import Invariant, Trials
 from shedjoin.testing.scenario import Scenario
-from shedjoin.testing.streams import busy, in_order, steady
+from shedjoin.testing.streams import busy, in_order, large, steady
 
 __all__ = [
     "CHECKS",
@@ -13,5 +13,6 @@ __all__ = [
     "busy",
     "check_policy",
     "in_order",
+    "large",
     "steady",
 ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import TypeAlias
 
+import numpy as np
 import pyarrow as pa
 
 from shedjoin.core.budget import Budget
@@ -24,6 +25,7 @@ Tables: TypeAlias = tuple[pa.Table, pa.Table]
 KEY = "k"
 TIMES = ("left_time", "right_time")
 SAID = (WEIGHT_COLUMN, CLUSTER_COLUMN)
+_TIMES = "times"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,10 +123,24 @@ def _exact(scenario: Scenario) -> Run:
 
 def rows(run: Run) -> Counter[tuple[object, ...]]:
     """Count the joined rows, without what a sample says of them."""
+    columns = _joined(run).columns
+    return Counter(zip(*(one.to_pylist() for one in columns), strict=True))
+
+
+def surplus(run: Run, other: Run) -> int:
+    """Count the joined rows that another run has not got, or not as often."""
+    mine, theirs = (
+        table.append_column(_TIMES, pa.array(np.full(table.num_rows, times)))
+        for table, times in ((_joined(run), 1), (_joined(other), -1))
+    )
+    both = pa.concat_tables([mine, theirs]).group_by(_joined(run).column_names)
+    more = both.aggregate([(_TIMES, "sum")])[f"{_TIMES}_sum"].to_numpy()
+    return int(more.clip(0).sum())
+
+
+def _joined(run: Run) -> pa.Table:
     results = run.results
-    said = [name for name in SAID if name in results.column_names]
-    results = results.drop_columns(said)
-    return Counter(zip(*(one.to_pylist() for one in results.columns), strict=True))
+    return results.drop_columns([name for name in SAID if name in results.column_names])
 
 
 def difference(one: Run, other: Run, *, but: Collection[str] = ()) -> str | None:

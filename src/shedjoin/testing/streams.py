@@ -1,13 +1,11 @@
-"""Random streams of three kinds; the same seed gives the same one."""
+"""Random streams of four kinds; the same seed gives the same one."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import pairwise
-from typing import NamedTuple, get_args
+from typing import get_args
 
 import numpy as np
-import pyarrow as pa
 
 from shedjoin.core.budget import Budget
 from shedjoin.core.policy import Discipline
@@ -21,11 +19,11 @@ from shedjoin.core.recompute import (
 )
 from shedjoin.core.shedding import Combine
 from shedjoin.core.window import Within
-from shedjoin.testing.scenario import KEY, TIMES, Scenario, Tables
-from shedjoin.types import BoolArray, FloatArray, IntArray
+from shedjoin.testing.rows import NAMES, Rows, tables
+from shedjoin.testing.scenario import Scenario
+from shedjoin.types import BoolArray, IntArray
 
 START_US = 1_700_000_000_000_000
-NAMES = ("left", "right")
 _TEXT = 8
 _GIANT = 1000 * 40
 _STEPS_US = (1_000_000, 37_000, 250)
@@ -37,16 +35,6 @@ _RECOMPUTE: tuple[Recompute, ...] = (
     Every(3),
     Adaptive(span=2),
 )
-
-
-class Rows(NamedTuple):
-    """Arrivals of both streams in the order in which they come."""
-
-    side: IntArray
-    key: IntArray
-    time_us: IntArray
-    importance: FloatArray
-    length: IntArray
 
 
 @lru_cache(maxsize=256)
@@ -122,34 +110,38 @@ def steady(seed: int, rows: int = 200) -> Scenario:
     )
 
 
-def tables(
-    rows: Rows, cuts: list[int], *, text_keys: bool = False
-) -> tuple[Tables, ...]:
-    """Cut arrivals into micro-batches; ``left`` and ``right`` are their numbers."""
-    batches = []
-    for first, last in pairwise(cuts):
-        at = np.arange(first, last)
-        left, right = (
-            _table(rows, at[rows.side[at] == side], side, text_keys=text_keys)
-            for side in (0, 1)
-        )
-        batches.append((left, right))
-    return tuple(batches)
+@lru_cache(maxsize=16)
+def large(seed: int) -> Scenario:
+    """Tens of thousands of rows: single matches ever farther apart, then a crowd.
 
-
-def _table(rows: Rows, at: IntArray, side: int, *, text_keys: bool) -> pa.Table:
-    name = NAMES[side]
-    key = pa.array(rows.key[at])
-    letters = [chr(97 + number % 26) * rows.length[number] for number in at]
-    zero = rows.importance[at] == 0  # a missing importance is none
-    return pa.table(
-        {
-            KEY: key.cast(pa.string()) if text_keys else key,
-            TIMES[side]: pa.array(rows.time_us[at]).cast(pa.timestamp("us", "UTC")),
-            name: pa.array(at),
-            f"{name}_importance": pa.array(rows.importance[at], mask=zero),
-            f"{name}_text": pa.array(letters, pa.string()),
-        }
+    The table grows while matches are rare, so that Python is asked for room with one
+    match found, or none; in the crowd there are thousands of them.
+    """
+    rng = np.random.default_rng([seed, 6])
+    count = int(rng.integers(20_000, 26_000))
+    step_us = 1_000_000
+    clock = np.arange(count) - rng.integers(0, 4, count)
+    drawn = _rows(rng, START_US + clock * step_us, skew=1.0)
+    key = 1000 + np.arange(count)
+    first = np.exp(rng.uniform(4.0, np.log(0.7 * count), 40)).astype(np.int64)
+    key[first + rng.integers(1, 40, first.size)] = key[first]
+    crowd = slice(int(0.8 * count), int(0.8 * count) + 1500)
+    key[crowd] = drawn.key[crowd]
+    arrivals = drawn._replace(key=key, length=drawn.length % _GIANT)
+    cuts = np.sort(rng.integers(0, count, rng.integers(2, 6)))
+    rows = int(rng.choice([0.03, 0.1, 0.3]) * count)
+    split = 0.5 if _now_and_then(rng, 0.3) else None
+    window = int(rng.choice([2000, 6000, count]))
+    return Scenario(
+        seed=seed,
+        batches=tables(arrivals, [0, *cuts, count], text_keys=_now_and_then(rng, 0.3)),
+        budget=Budget(rows=rows, split=split)
+        if _now_and_then(rng, 0.7)
+        else Budget(memory=250 * rows, split=split),
+        within=_within((window, window), step_us),
+        lateness=("5 seconds", "5 seconds"),
+        discipline=get_args(Discipline)[(seed + 1) % 3 == 0],
+        importance=("left_importance", "right_importance"),
     )
 
 

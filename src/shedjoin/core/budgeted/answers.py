@@ -1,7 +1,8 @@
 """What a policy answers, checked before the kernels read it.
 
 Kernels do not look where an array ends. A policy of a user may give one that is too
-short, or none, or numbers that cannot be compared: the error names the verb.
+short, or none, or numbers that cannot be compared: the error names the verb. Answers
+are copied, since a policy may write its next one into the same array.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def choices(policy: Policy, verb: str, given: object, rows: int) -> BoolArray:
     found = _array(policy, verb, given, rows)
     if found.dtype != np.bool_:
         raise _wrong(policy, verb, f"an array of {found.dtype}, not of bool")
-    return np.ascontiguousarray(found, np.bool_)
+    return np.array(found, np.bool_)
 
 
 def chances(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
@@ -48,14 +49,14 @@ def counts(policy: Policy, verb: str, given: object, rows: int) -> IntArray:
     found = _array(policy, verb, given, rows)
     if found.dtype.kind not in "iu" or (rows and found.min() < 0):
         raise _wrong(policy, verb, f"{found.dtype} {found[:3]}..., not counts")
-    return np.ascontiguousarray(found, np.int64)
+    return np.array(found, np.int64)
 
 
 def _numbers(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
     found = _array(policy, verb, given, rows)
     if found.dtype.kind not in "iufb":
         raise _wrong(policy, verb, f"an array of {found.dtype}, not of numbers")
-    return np.ascontiguousarray(found, np.float64)
+    return np.array(found, np.float64)
 
 
 def _array(policy: Policy, verb: str, given: object, rows: int) -> Anything:

@@ -63,22 +63,9 @@ def budgeted_step(
     rounds.sums[LIFE] += expired @ keep
     rounds.sums[LIFE_SQUARED] += expired @ keep**2
     rounds.tally[EVICTED : EVICTED + 2] += store.fit()
-    checks, held = rounds.check.outcome(store.models.seen_pairs)
-    longest_chain, store.table.scalars[LONGEST] = store.table.scalars[LONGEST], 0
-    return replace(
-        _report(store, arrivals, rounds, expired),
-        longest_chain=int(longest_chain),
-        matched=matched,
-        ahead=ahead,
-        slice_exact=store.models.seen_matches,
-        slice_matched=rounds.monitored,
-        weight=rounds.weight,
-        checks=checks,
-        checks_held=held,
-        variance_eq=store.models.outlook.variance[0],
-        variance_pps=store.models.outlook.variance[1],
-        variance_uniform=store.models.outlook.variance[2],
-    )
+    report = _report(store, arrivals, rounds, expired)
+    store.table.scalars[LONGEST] = 0  # a count, not a part of the state
+    return replace(report, matched=matched, ahead=ahead)
 
 
 def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
@@ -91,6 +78,22 @@ def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
             held = []
     if held:
         yield Pairs.joined(held)
+
+
+def _learned(store: BudgetedStore, rounds: Rounds) -> Report:
+    """What the monitored keys tell."""
+    checks, held = rounds.check.outcome(store.models.seen_pairs)
+    variance = store.models.outlook.variance
+    return Report(
+        slice_exact=store.models.seen_matches,
+        slice_matched=rounds.monitored,
+        weight=rounds.weight,
+        checks=checks,
+        checks_held=held,
+        variance_eq=variance[0],
+        variance_pps=variance[1],
+        variance_uniform=variance[2],
+    )
 
 
 def _report(
@@ -117,8 +120,10 @@ def _report(
         for name, both in left_right.items()
         for place, side in enumerate(("left", "right"))
     }
-    return Report(
+    return replace(
+        _learned(store, rounds),
         **counts,
+        longest_chain=int(store.table.scalars[LONGEST]),
         unadmitted=rounds.unwanted[0],
         unretained=rounds.unwanted[1],
         refused=int(refused.sum()),

@@ -1,0 +1,42 @@
+"""State of a join as a checkpoint holds it, as bytes and decoded."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+DIRECTORY = -1
+Blobs = dict[tuple[int, int], bytes]
+"""By shard and number; the directory of a shard has number -1."""
+
+
+def stored(spark: SparkSession, folder: Path) -> Blobs:
+    """All blobs of the last micro-batch, read by Spark's own source of states."""
+    reader = spark.read.format("statestore").option("stateVarName", "segments")
+    rows = reader.load(str(folder / "checkpoint")).collect()
+    return {
+        (row.key.shard, row.user_map_key.number): bytes(row.user_map_value.blob)
+        for row in rows
+    }
+
+
+def without_tokens(blobs: Blobs) -> dict[tuple[int, int], Any]:
+    """The same with directories decoded, and without the tokens in them."""
+    return {
+        place: decoded(blob) if place[1] == DIRECTORY else blob
+        for place, blob in blobs.items()
+    }
+
+
+def decoded(blob: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Facts and rows of an Arrow stream, without the token."""
+    with pa.ipc.open_stream(blob) as reader:
+        said = (reader.schema.metadata or {}).get(b"shedjoin", b"{}")
+        rows: list[dict[str, Any]] = reader.read_all().to_pylist()
+    facts = json.loads(said)
+    facts.pop("token", None)
+    return facts, rows
