@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint types arch test test-long test-memory test-faults test-nojit test-spark test-spark-oldest \
+.PHONY: help setup fmt lint types arch test test-long test-memory test-faults test-nojit test-spark test-cluster test-spark-oldest \
 	bench coverage docs-check check ci clean
 
 PYTHON ?= python3.11
@@ -50,7 +50,10 @@ test-nojit: ## Kernels and core as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels tests/core $(ARGS)
 
 test-spark: ## Tests on Spark; needs Java 17
-	$(BIN)/python -m pytest -q -m spark -p no:randomly $(ARGS)
+	$(BIN)/python -m pytest -q -m 'spark and not long' -p no:randomly $(ARGS)
+
+test-cluster: ## Kills, speculation, popular keys and many queries on Spark, at full size
+	$(BIN)/python -m pytest -q -s -p no:randomly -m 'spark and long' tests/spark $(ARGS)
 
 test-spark-oldest: ## Tests on the oldest supported PySpark, in a venv of its own
 	PYTHON=$(PYTHON) .ci/spark-oldest $(ARGS)
