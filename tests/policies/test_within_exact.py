@@ -213,7 +213,7 @@ def test_the_cells_cover_all_pairs_of_values(policy: str) -> None:
     cells = covering(policy)
     assert not missing(cells)
     assert [cell.seed for cell in cells] == list(SEEDS)
-    values = [len(set(column)) for column in list(zip(*cells, strict=True))[2:]]
+    values = [len(set(column)) for column in list(zip(*cells, strict=True))[2:-1]]
     assert values == [len(SHAPES), len(KEYS), len(disciplines(policy)), 2, 2, 2, 2]
 
 

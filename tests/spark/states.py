@@ -9,6 +9,8 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
+from shedjoin.kernels.slots import SEED
+
 DIRECTORY = -1
 Blobs = dict[tuple[int, int], bytes]
 """By shard and number; the directory of a shard has number -1."""
@@ -25,7 +27,7 @@ def stored(spark: SparkSession, folder: Path) -> Blobs:
 
 
 def without_tokens(blobs: Blobs) -> dict[tuple[int, int], Any]:
-    """The same with directories decoded, and without the tokens in them."""
+    """The same with directories decoded, and without what is the query's own."""
     return {
         place: decoded(blob) if place[1] == DIRECTORY else blob
         for place, blob in blobs.items()
@@ -33,10 +35,13 @@ def without_tokens(blobs: Blobs) -> dict[tuple[int, int], Any]:
 
 
 def decoded(blob: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Facts and rows of an Arrow stream, without the token."""
+    """Facts and rows of an Arrow stream, without token and seed of the buckets."""
     with pa.ipc.open_stream(blob) as reader:
         said = (reader.schema.metadata or {}).get(b"shedjoin", b"{}")
         rows: list[dict[str, Any]] = reader.read_all().to_pylist()
     facts = json.loads(said)
     facts.pop("token", None)
+    facts.pop("seed", None)
+    if "scalars" in facts:
+        facts["scalars"][SEED] = 0
     return facts, rows

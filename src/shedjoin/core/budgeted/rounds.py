@@ -91,8 +91,13 @@ class Rounds:
         self._room = ROOM_FOR
 
     def run(self, arrivals: Ordered) -> Iterator[Pairs]:
-        """Go through a part; give matches as (arrival, place of the resident)."""
+        """Go through a part; give matches as (arrival, place of the resident).
+
+        Residents may have moved to other slots since the part before.
+        """
         self._arrivals = arrivals
+        self._scalars = self._store.table.scalars
+        self._victims = no_victims()
         if np.isfinite(arrivals.importance).any():
             self._scalars[VALUED] = 1
         self._rules = self._rules._replace(valued=int(self._scalars[VALUED]))

@@ -1,0 +1,188 @@
+"""How an attempt calls the operator: the one module that knows its interface.
+
+The operator takes and gives pyspark rows, or pandas frames; either way what it gives
+has a column ``results``, Arrow streams or nothing, and the columns of the report, of
+which those without a value do not count.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import count
+from logging import getLogger
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import pandas as pd
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql import Row
+
+from shedjoin.core.arrivals import Blob
+from shedjoin.core.codec import decode_rows
+from shedjoin.core.report import REPORT_FIELDS
+from shedjoin.core.spec import JoinSpec
+from shedjoin.spark import shard
+from shedjoin.spark.operator import JoinProcessor
+
+FRAMES = "DataFrame" in str(JoinProcessor.handleInputRows.__annotations__["return"])
+"""Whether the operator of today takes and gives frames."""
+SHARD = 0
+QUERY = "11111111-2222-3333-4444-555555555555"
+SEEDED: dict[str, Any] = (
+    {"bucket_seed": shard.bucket_seed(QUERY, SHARD)} if FRAMES else {}
+)
+"""Options of a local run whose state is to be that of the operator."""
+IDENTITY = () if FRAMES else ("token",)
+"""What a directory says about how its state was come by, not about the state."""
+OF_COPIES = (
+    "restored",
+    "copy_hits",
+    "copy_misses",
+    "copy_fallbacks",
+    "state_bytes",
+    "longest_chain",
+    *(() if FRAMES else ("written_bytes",)),
+)
+"""Counts that depend on how the state was come by."""
+_SMALL = (
+    ("operator", "PIECE_BYTES", 16384),
+    ("operator", "_FRAME_BLOBS", 1),
+    ("spool", "HELD_BYTES", 4096),
+)
+"""Sizes at which results are given out and arrivals wait on disk, here for few rows."""
+_MEMORY = (("copies", "_works"), ("disk", "_trash"), ("disk", "_last_sweep"))
+"""Variables of modules in which a worker remembers things from attempt to attempt."""
+
+
+class Given(NamedTuple):
+    """What an attempt gave: joined rows and the sums of its counts."""
+
+    rows: list[pa.RecordBatch]
+    counts: dict[str, float]
+
+
+class _TimerValues:
+    def __init__(self, watermark_ms: int) -> None:
+        self._watermark_ms = watermark_ms
+
+    def getCurrentWatermarkInMs(self) -> int:  # noqa: N802  (PySpark's name)
+        return self._watermark_ms
+
+    def getCurrentProcessingTimeInMs(self) -> int:  # noqa: N802
+        return -1
+
+
+class Worker:
+    """What a worker process remembers from one attempt to the next."""
+
+    def __init__(self) -> None:
+        self._memory = {place: _first(*place) for place in _MEMORY}
+
+    def wake(self) -> None:
+        """Put its memory in place: all workers of the test share one process."""
+        for (module, name), value in self._memory.items():
+            if value is not None:
+                setattr(sys.modules[f"shedjoin.spark.{module}"], name, value)
+
+
+def _first(module: str, name: str) -> object:
+    """What such a variable is in a new process; None where there is none."""
+    held = getattr(sys.modules.get(f"shedjoin.spark.{module}"), name, None)
+    return count() if isinstance(held, count) else held if held is None else {}
+
+
+@contextmanager
+def small_pieces() -> Iterator[None]:
+    """Let results come in many frames, and arrivals wait on disk; no word about it."""
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(getLogger("shedjoin"), "disabled", new=True))
+        for module, name, size in _SMALL if FRAMES else ():
+            there = sys.modules[f"shedjoin.spark.{module}"]
+            stack.enter_context(patch.object(there, name, size))
+        yield
+
+
+def surround(local_dirs: str, serial: int) -> None:
+    """Set what an attempt finds around it: its node's folders and its task."""
+    os.environ["SPARK_LOCAL_DIRS"] = local_dirs
+    context = object.__new__(TaskContext)  # its own constructor gives out one object
+    context._partitionId = SHARD
+    context._taskAttemptId = serial
+    context._localProperties = {"sql.streaming.queryId": QUERY}
+    TaskContext._setTaskContext(context)
+
+
+def leave() -> None:
+    """Take that away again."""
+    os.environ.pop("SPARK_LOCAL_DIRS", None)
+    TaskContext._setTaskContext(None)
+
+
+def make_operator(spec: JoinSpec, name: str, *, sweeps: bool) -> object:
+    """The operator of a join with a name; ``sweeps`` removes what nobody works on."""
+    made: Any = JoinProcessor
+    more: tuple[object, ...] = ()
+    if FRAMES:
+        from shedjoin.spark.disk import CopySettings
+
+        more = name, CopySettings(max_age_s=0.0 if sweeps else 3600.0)
+    return made(spec, list(range(spec.shards)), *more, durable=True)
+
+
+def begin(
+    operator: Any,  # noqa: ANN401  (of today or of before)
+    handle: object,
+    blobs: Sequence[Blob] | None,
+    watermark_ms: int,
+) -> Iterator[object]:
+    """Start an attempt; without blobs a timer wakes it."""
+    operator.init(handle)
+    timer = _TimerValues(watermark_ms)
+    items: Iterator[object]
+    if blobs is None:
+        items = operator.handleExpiredTimer((SHARD,), timer, None)
+    else:
+        rows = _frames(blobs) if FRAMES else _rows(blobs)
+        items = operator.handleInputRows((SHARD,), rows, timer)
+    return items
+
+
+def gathered(items: Iterable[Any]) -> Given:
+    """Put together what an attempt gave, rows or frames."""
+    rows: list[dict[str, Any]] = []
+    for item in items:
+        if isinstance(item, pd.DataFrame):
+            cells = item.to_numpy(dtype=object).tolist()
+            rows += [dict(zip(item.columns, row, strict=True)) for row in cells]
+        else:
+            rows.append(item.asDict())
+    blobs = [row["results"] for row in rows if row["results"]]
+    told = [row for row in rows if not pd.isna(row[REPORT_FIELDS[0]])]
+    counts = {name: sum(row[name] for row in told) for name in REPORT_FIELDS}
+    return Given([batch for blob in blobs for batch in decode_rows(blob)], counts)
+
+
+def _arrived(blobs: Sequence[Blob]) -> list[dict[str, Any]]:
+    """A beat, which every shard gets in every micro-batch, and the blobs."""
+    rows = [{"shard": SHARD, "side": 0, "digest": b"", "blob": b""}]
+    for blob in blobs:
+        payload = pa.py_buffer(blob.payload).to_pybytes()
+        rows.append(
+            {"shard": SHARD, "side": blob.side, "digest": blob.digest, "blob": payload}
+        )
+    return rows
+
+
+def _rows(blobs: Sequence[Blob]) -> Iterator[object]:
+    return (Row(**row) for row in _arrived(blobs))
+
+
+def _frames(blobs: Sequence[Blob]) -> Iterator[object]:
+    rows = _arrived(blobs)
+    for part in (rows[:2], rows[2:]):
+        columns = {name: [row[name] for row in part] for name in rows[0]}
+        yield pd.DataFrame(columns)

@@ -1,0 +1,173 @@
+"""The joins under test, and what each gives when nothing ever goes wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from functools import cache
+from typing import Any, Literal
+from unittest.mock import patch
+
+import pyarrow as pa
+
+from local.keys import key_fields
+from local.runs import REPORTED, matches_of, truth, window_of
+from local.streams import tables
+from shedjoin import Budget, local, policies
+from shedjoin.core.arrivals import Blob
+from shedjoin.core.recompute import DEFAULT
+from shedjoin.core.spec import JoinSpec
+from shedjoin.local import shard as local_shards
+from shedjoin.local.runner import Delivery
+from shedjoin.local.tables import make_spec
+from shedjoin.policies.goals import shedding_of
+
+from .attempt import IDENTITY, OF_COPIES, SEEDED
+from .streams import make_stream
+
+Kind = Literal["exact", "budgeted", "sampled"]
+KINDS: tuple[Kind, ...] = ("exact", "budgeted", "sampled")
+TIMES = ("left_time", "right_time")
+DIRECTORY = -1
+_BLOBS = 2
+_BUDGETS = (
+    Budget(rows=120),
+    Budget(rows=200),
+    Budget(rows=240, split=0.5),
+    Budget(memory="48 kB"),
+)
+_BUDGETED = (policies.Fifo(), policies.Prob(), policies.MostResults())
+_SAMPLED = (policies.PpsCluster(), policies.Sample(), policies.Uniform())
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """One join of one stream, and what it gives micro-batch by micro-batch.
+
+    Attributes
+    ----------
+    arrivals
+        Blobs of each micro-batch.
+    watermarks_ms
+        The watermark in force in each.
+    results, counts, states
+        Rows in order, counts that say nothing of copies, and the stored state without
+        its identity: of one run in plain memory, never interrupted.
+    accepted
+        States that gave the right rows although their bytes differ, by micro-batch.
+    """
+
+    spec: JoinSpec
+    arrivals: list[list[Blob]]
+    watermarks_ms: list[int]
+    results: list[pa.Table]
+    counts: list[dict[str, float]]
+    states: list[dict[int, object]]
+    accepted: set[tuple[int, str]] = field(default_factory=set)
+
+
+def make_join(kind: Kind, stream: int, *, other: bool = False) -> Join:
+    """One of the three joins; ``other`` has the same spec but another policy."""
+    return _made(kind, stream, other and kind != "exact")
+
+
+@cache
+def _made(kind: Kind, stream: int, other: bool) -> Join:
+    case = make_stream(stream)
+    options = _options(kind, stream, other=other)
+    streams = tables(case)
+    on = [name for name, _ in key_fields(case.key_kind)]
+    schemas = (streams[0][0].schema, streams[0][1].schema)
+    names = ("_left", "_right")
+    spec = make_spec(schemas, on, window_of(case), TIMES, 1, names).with_shedding(
+        shedding_of(
+            **options, discipline="probe_then_insert", recompute=DEFAULT, seed=0
+        )
+    )
+    states: list[dict[int, object]] = []
+    with patch.object(local_shards, "MemoryBlobs", _Kept):
+        run = local.join(
+            _noting(streams, states),
+            on=on,
+            within=window_of(case),
+            time=TIMES,
+            lateness=(
+                timedelta(milliseconds=case.delays_ms[0]),
+                timedelta(milliseconds=case.delays_ms[1]),
+            ),
+            blobs=_BLOBS,
+            **SEEDED,
+            **options,
+        )
+    if kind == "exact":
+        expected = truth(case)
+        found = [matches_of(batch.results) for batch in run.batches]
+        assert found == expected.matches
+        for batch, report in zip(run.batches, expected.reports, strict=True):
+            assert {name: getattr(batch.report, name) for name in REPORTED} == report
+    delivery = Delivery(_BLOBS)
+    return Join(
+        spec=spec,
+        arrivals=[[blob for _, blob in delivery.deliver(t, spec)] for t in streams],
+        watermarks_ms=[batch.report.watermark_ms for batch in run.batches],
+        results=[in_order(batch.results) for batch in run.batches],
+        counts=[without_copies(asdict(batch.report)) for batch in run.batches],
+        states=states,
+    )
+
+
+def in_order(rows: pa.Table) -> pa.Table:
+    """Joined rows by the numbers of both rows, which no other pair has."""
+    return rows.sort_by([("left_id", "ascending"), ("right_id", "ascending")])
+
+
+def without_copies(counts: dict[str, float]) -> dict[str, float]:
+    """Counts that say nothing of copies."""
+    return {name: count for name, count in counts.items() if name not in OF_COPIES}
+
+
+def without_identity(blobs: dict[int, bytes]) -> dict[int, object]:
+    """Stored state, the directory read and freed of who wrote it."""
+    state: dict[int, object] = dict(blobs)
+    if DIRECTORY in blobs:
+        with pa.ipc.open_stream(blobs[DIRECTORY]) as reader:
+            facts = json.loads(reader.schema.metadata[b"shedjoin"])
+            segments = reader.read_all().to_pylist()
+        for name in IDENTITY:
+            facts.pop(name, None)
+        state[DIRECTORY] = (facts, segments)
+    return state
+
+
+def _options(kind: Kind, stream: int, *, other: bool) -> dict[str, Any]:
+    if kind == "exact":
+        return {"budget": None, "keep": None}
+    choices: tuple[Any, ...] = _BUDGETED if kind == "budgeted" else _SAMPLED
+    keep = choices[stream % len(choices)]
+    if other:
+        keep = policies.Rand() if kind == "budgeted" else policies.EqCluster(seed=1)
+    budget = _BUDGETS[stream // len(choices) % len(_BUDGETS)]
+    return {"budget": budget, "keep": keep}
+
+
+class _Kept(local_shards.MemoryBlobs):
+    """The blobs of the run that is under way."""
+
+    latest: _Kept
+
+    def __init__(self) -> None:
+        super().__init__()
+        _Kept.latest = self
+
+
+def _noting(
+    streams: list[tuple[pa.Table, pa.Table]], states: list[dict[int, object]]
+) -> Iterator[tuple[pa.Table, pa.Table]]:
+    """Micro-batches; the state after each is noted when the next is asked for."""
+    for number, batch in enumerate(streams):
+        if number:
+            states.append(without_identity(_Kept.latest._blobs))
+        yield batch
+    states.append(without_identity(_Kept.latest._blobs))

@@ -1,0 +1,48 @@
+"""Short streams: few keys, rows that expire, some late, and a batch without rows."""
+
+from __future__ import annotations
+
+import random
+from functools import cache
+
+from local.keys import KeyKind, key_of
+from local.streams import START_US, Batch, Case
+from oracle.join import Row
+
+BATCHES = 8
+_STEP_US = 10_000_000
+_DELAY_MS = 6_000
+_KEYS = 6
+_SIZES = (20, 25, 40, 60)
+_KINDS: tuple[KeyKind, ...] = ("int64", "int64", "int32", "string")
+
+
+@cache
+def make_stream(seed: int) -> Case:
+    """Return the stream of this seed, always the same."""
+    rng = random.Random(seed)
+    kind = _KINDS[seed % len(_KINDS)]
+    silent = rng.choice((None, 2, 3, 4))
+    now_us = START_US
+    batches: list[Batch] = []
+    for number in range(BATCHES):
+        rows: Batch = ([], [])
+        for side in (0, 1):
+            for place in range(0 if number == silent else rng.choice(_SIZES)):
+                chosen = min(rng.randrange(_KEYS), rng.randrange(_KEYS))
+                time_us = now_us + rng.randrange(_STEP_US)
+                if rng.random() < 0.4:
+                    time_us -= rng.randrange(2 * _STEP_US)
+                payload = (100 * number + place, rng.choice((None, *range(-9, 10))))
+                rows[side].append(Row(key_of(kind, chosen), time_us, payload))
+        batches.append(rows)
+        now_us += _STEP_US * rng.choice((1, 1, 1, 2))
+    return Case(
+        seed=seed,
+        batches=batches,
+        before_us=rng.choice((6, 12, 18)) * 1_000_000,
+        after_us=rng.choice((6, 12, 18)) * 1_000_000,
+        delays_ms=(_DELAY_MS, _DELAY_MS),
+        key_kind=kind,
+        shards=1,
+    )
