@@ -17,7 +17,7 @@ from .processes import Query, count, kill, members, running, wait_for_end, wait_
 from .queries import same
 from .sources import NAMES, Sources
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 BATCHES = 16
 KILLS = 4
