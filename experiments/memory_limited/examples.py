@@ -125,9 +125,8 @@ def _held(log: list[Residents]) -> dict[int, str]:
     """
     held: dict[int, str] = {}
     for seen in log:
-        now = (seen.now_us - START_US) // SECOND_US
         came = np.sort((seen.time - START_US) // SECOND_US)
-        for step in range(len(held) + 1, now):
+        for step in range(len(held) + 1, came[-1]):
             held[step] = ",".join(map(str, came[came <= step]))
     return held
 

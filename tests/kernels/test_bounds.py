@@ -76,8 +76,7 @@ CALLS = ("counted", "thrifty", "around", "library_kernel", "library_lean_kernel"
 
 def outcome(program: Path, *indices: str, checked: bool) -> dict[str, str]:
     """Run the program in a process of its own, with or without checks."""
-    mine = ("NUMBA_BOUNDSCHECK", "NUMBA_DISABLE_JIT", "NUMBA_CACHE_DIR")
-    settings = {name: text for name, text in os.environ.items() if name not in mine}
+    settings = {name: os.environ[name] for name in os.environ if name[:6] != "NUMBA_"}
     run = subprocess.run(
         [sys.executable, str(program), *indices],
         env=settings | ({"NUMBA_BOUNDSCHECK": "1"} if checked else {}),

@@ -200,6 +200,18 @@ def test_residents_that_move_between_two_parts(
     assert list(amiss(cell)) == []
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", BY_NAME)
+def test_more_matches_than_there_is_room_for(
+    policy: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Room is used again and again, and an arrival may need more than there is."""
+    monkeypatch.setattr("shedjoin.core.budgeted.rounds.ROOM_FOR", 100)
+    cell = covering(policy)[4]
+    assert cell.shape == "mixed"
+    assert list(amiss(cell._replace(ample=1))) == []
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("keys", KEYS)
 @pytest.mark.parametrize("seed", SEEDS)

@@ -71,8 +71,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     ]
     settings = CopySettings.of(left.sparkSession.conf)
     joined = (
-        packed[0]
-        .union(packed[1])
+        _unshared(packed[0].union(packed[1]))
         .groupBy("shard")
         .transformWithStateInPandas(
             JoinProcessor(spec, numbers, name, settings, durable=streaming),
@@ -84,6 +83,18 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     if streaming:
         joined = joined.observe(name, *_totals())
     return joined.mapInArrow(unpack_rows, _schema((left, right), spec))
+
+
+def _unshared(packed: DataFrame) -> DataFrame:
+    """Keep Spark from giving two operators the same shuffled rows.
+
+    Where a result is used twice in a query, Spark makes two operators of the join and
+    shuffles for one of them only. The other is then told no watermark, for Spark looks
+    for it below the shuffle: late rows would be joined and nothing would expire. The
+    condition holds always; Spark seeds it anew for each of its occurrences in a
+    micro-batch, so that no two shuffles look alike.
+    """
+    return packed.where(F.rand() + 1 > 0)  # Spark drops a plain "rand() >= 0"
 
 
 def _require_rocksdb(frame: DataFrame) -> None:
