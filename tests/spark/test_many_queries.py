@@ -81,7 +81,7 @@ class Copies:
 
     def _queries(self) -> Iterator[Path]:
         for parent, folders, _ in os.walk(self._local):
-            if Path(parent).name == "shedjoin":
+            if Path(parent).parent.name == "shedjoin":  # the folder of a boot
                 yield from (Path(parent, name) for name in folders)
                 folders.clear()
 
@@ -108,5 +108,7 @@ def test_all_copies_together_are_small(spark: SparkSession, tmp_path: Path) -> N
     copies = Copies(spark)
     with limited(spark, maxAge="1 hour", maxBytes=f"{KEPT_BYTES} B"):
         sizes = [copies.size() for _ in run_some(spark, tmp_path, CI)]
-    assert CI * min(sizes) > 1.5 * KEPT_BYTES, "too few queries to show anything"
-    assert max(sizes) <= KEPT_BYTES
+    each = max(b - a for a, b in zip([0, *sizes], sizes, strict=False))
+    assert CI * min(sizes) > 2 * KEPT_BYTES, "too few queries to show anything"
+    # A worker looks at most once a second, so what came in the last one may be beyond.
+    assert max(sizes) <= KEPT_BYTES + each

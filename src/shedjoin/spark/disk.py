@@ -22,7 +22,7 @@ FOLDER = "shedjoin"
 ENABLED = "spark.shedjoin.copies.enabled"
 MAX_BYTES = "spark.shedjoin.copies.maxBytes"
 MAX_AGE = "spark.shedjoin.copies.maxAge"
-_SWEEP_EVERY_S = 10.0
+_SWEEP_EVERY_S = 1.0
 _last_sweep: dict[Path, float] = {}
 _trash = count()
 
@@ -92,7 +92,7 @@ def sweep(root: Path, settings: CopySettings) -> None:
     """Remove copies that nobody used for long, and the oldest while there are too many.
 
     These are copies of stopped queries, of shards that moved to other nodes, and what
-    killed workers left behind. Now and then is often enough.
+    killed workers left behind. Once a second is often enough.
     """
     now = time.monotonic()
     pause = min(_SWEEP_EVERY_S, settings.max_age_s)
