@@ -88,13 +88,13 @@ def sampled_join(
 ) -> Sampled:
     """Join arrivals in their order; an age equal to the window still matches.
 
-    The clock runs ahead of the slower stream by a 64th of the window at most; both have
+    The clock runs ahead of the slower stream by little (see ``Clock``); both have
     reached the watermark that was in force at an arrival, if it is told.
     """
     there: list[_Waiting] = []
     results: list[Result] = []
     most = 0
-    clock = Clock(window / 64)
+    clock = Clock(window)
     for number, row in enumerate(arrivals):
         now = clock.see([row], watermarks[number] if watermarks else -math.inf)
         there = [one for one in there if now - one.row.time <= window]

@@ -94,9 +94,9 @@ class Rules:
         before the victims are picked, also those that shedding then prevents.
     dropped_probe
         For ``shed_then_join``: newcomers that were shed still meet the opposite side.
-    lead
-        How far the clock may run ahead of the slower stream; None is the papers' clock,
-        which is the time of the arrival.
+    wary
+        The clock runs ahead of the slower stream by little (see ``Clock``). The papers'
+        clock is the time of the arrival.
     """
 
     order: Order
@@ -106,7 +106,7 @@ class Rules:
     ties: Ties = "oldest"
     look_ahead: bool = False
     dropped_probe: bool = False
-    lead: float | None = None
+    wary: bool = False
 
 
 class Outcome(NamedTuple):
@@ -168,7 +168,8 @@ class Simulation:
         self.recomputed: set[tuple[int, int]] = set()
         self.pairs: list[tuple[int, int]] = []
         self.lifetimes: list[float] = []
-        self.clock = Clock(rules.lead)
+        window = rules.window if isinstance(rules.window, int) else max(rules.window)
+        self.clock = Clock(window if rules.wary else None)
 
     def window_of(self, side: int) -> int:
         """Return the window length of a side."""

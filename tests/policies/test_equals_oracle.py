@@ -89,7 +89,7 @@ def check(
             closed=True,
             ties=policy.ties,
             look_ahead=policy.foresees,
-            lead=WINDOW / 64,
+            wary=True,
         ),
     )
     found = run(

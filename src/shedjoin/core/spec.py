@@ -81,6 +81,11 @@ class JoinSpec:
         """How long residents of the left and the right side can be matched."""
         return self.after_us, self.before_us
 
+    @property
+    def window_us(self) -> int:
+        """The longest time for which a row of either stream is kept."""
+        return max(0, *self.keeps_us)
+
     def reach(self, side: Side) -> tuple[int, int]:
         """How far back and ahead an arrival of this side sees the *other* side."""
         if side == LEFT:

@@ -149,7 +149,7 @@ class WindowStore:
         if latest[0] is None or latest[1] is None:
             return 0
         reached = max(1000 * watermark_ms, min(latest[0], latest[1]))
-        horizon = reached + max(0, *self.spec.keeps_us)
+        horizon = reached + self.spec.window_us
         count = 0
         for side in SIDES:
             for segment in self.segments[side]:

@@ -23,7 +23,6 @@ from shedjoin.kernels.leaving import (
     touch_victims,
 )
 from shedjoin.kernels.slots import (
-    CLOCK,
     FREE,
     KEY,
     LONGEST,
@@ -36,6 +35,7 @@ from shedjoin.kernels.slots import (
     clock_after,
     head_of,
     record_of,
+    set_clock,
 )
 from shedjoin.kernels.stages import (
     AHEAD,
@@ -163,8 +163,8 @@ def insert_until(
             warm = at + AHEAD
             out.sums[LIFE_SQUARED + 1] = noise
         row = row_at(at, words[NEXT_NUMBER], arriving)
+        clock = clock_after(row.time, row.side, words)
         if arriving.does[at] & RETAIN:
-            clock = clock_after(row.time, row.side, rules.lead, words)
             size, score = arriving.size[at], arriving.score[at]
             if is_hopeless(row, size, score, clock, rules, table, victims):
                 refuse(row, score, rules, table, out)
@@ -172,10 +172,9 @@ def insert_until(
                 return GROW
             else:
                 welcome(row, 0, rules, arriving, table, victims, out)
-            words[CLOCK] = clock
         else:
-            words[CLOCK] = clock_after(row.time, row.side, rules.lead, words)
             words[NEXT_NUMBER] += 1
+        set_clock(clock, row.side, rules.window, words)
         state[CURSOR] = at + 1
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from shedjoin.kernels.jit import lean, step
 from shedjoin.kernels.leaving import settle, shed_for_last, touch
 from shedjoin.kernels.slots import (
-    CLOCK,
     FREE,
     MATCHES,
     NEXT,
@@ -17,6 +16,7 @@ from shedjoin.kernels.slots import (
     NOBODY,
     clock_after,
     record_of,
+    set_clock,
 )
 from shedjoin.kernels.stages import (
     AHEAD,
@@ -76,7 +76,8 @@ def probe_then_insert(
             if not has_room(row, rules, words, out):
                 return ROOM
             hits = meet(row, row.number, EMIT | COUNT_IT, rules, table, out)
-        words[CLOCK] = clock_after(row.time, row.side, rules.lead, words)
+        clock = clock_after(row.time, row.side, words)
+        set_clock(clock, row.side, rules.window, words)
         if does & RETAIN:
             welcome(row, hits, rules, arriving, table, victims, out)
         else:
@@ -111,7 +112,7 @@ def enter(
     words, state = table.words, out.state
     for at in range(first, end):
         time, side = arriving.time[at], arriving.side[at]
-        words[CLOCK] = clock_after(time, side, rules.lead, words)
+        set_clock(clock_after(time, side, words), side, rules.window, words)
     state[SINCE] = words[NEXT_NUMBER]
     for at in range(first, end):
         out.group[at - first] = NOBODY

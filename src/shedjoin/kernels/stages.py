@@ -116,7 +116,7 @@ class Rules(NamedTuple):
     weighs: int
     seed: int
     bucket_seed: int
-    lead: int
+    window: int
 
 
 class Found(NamedTuple):

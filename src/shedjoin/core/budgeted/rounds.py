@@ -40,7 +40,6 @@ from shedjoin.types import FloatArray, IntArray
 
 ROOM_FOR = 1 << 17
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 8, 1 << 14
-_LEADS_PER_WINDOW = 64
 """The clock of shedding runs ahead of the slower stream by this part of the window, at
 most: what a single row from the future can do."""
 
@@ -202,7 +201,7 @@ class Rounds:
 
     def _arriving(self, start: int, end: int) -> Arriving:
         time, side = self._arrivals.time[start], self._arrivals.side[start]
-        clock = self._store.table.clock_with(int(time), int(side), self._rules.lead)
+        clock = self._store.table.clock_with(int(time), int(side))
         number = int(self._scalars[NEXT_NUMBER])
         return self._verbs.arriving(self._arrivals, start, end, number, clock)
 
@@ -302,5 +301,5 @@ def _rules(store: BudgetedStore, shedding: Shedding) -> Rules:
         weighs=int(policy.samples),
         seed=shedding.coin_seed,
         bucket_seed=int(store.table.scalars[SEED]),
-        lead=max(0, *store.spec.keeps_us) // _LEADS_PER_WINDOW,
+        window=store.spec.window_us,
     )

@@ -50,7 +50,7 @@ def budgeted_step(
         part = following
         if store.in_bytes:
             store.models.capacity_rows = sum(store.capacity) / part.size.mean()
-        store.table.start(int(part.time[0]), 1000 * watermark_ms)
+        store.table.start(int(part.time[0]), 1000 * watermark_ms, store.spec.window_us)
         for pairs in _collected(rounds.run(part)):
             for batch in gather(part, store.payload, store.spec, pairs):
                 matched += batch.num_rows

@@ -107,7 +107,7 @@ class BudgetedStore:
 
     def count_ahead(self, time: IntArray) -> int:
         """Count arrivals that lie more than the window after the clock."""
-        horizon = self.table.clock_us + max(0, *self.spec.keeps_us)
+        horizon = self.table.clock_us + self.spec.window_us
         return int((time > horizon).sum())
 
     def fit(self) -> IntArray:

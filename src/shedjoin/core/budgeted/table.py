@@ -15,7 +15,9 @@ from shedjoin.kernels.slots import (
     KEY,
     LAST,
     LATEST,
+    LEAD,
     MATCHES,
+    MEASURED,
     NEXT_NUMBER,
     NOBODY,
     NUMBER,
@@ -100,18 +102,19 @@ class SlotTable:
         """Greatest event time seen, as far as both streams bear it out."""
         return int(self.table.words[CLOCK])
 
-    def clock_with(self, time: int, side: int, lead: int) -> int:
+    def clock_with(self, time: int, side: int) -> int:
         """Tell the clock as it will be after an arrival (see ``clock_after``)."""
         latest: list[int] = self.scalars[LATEST : LATEST + 2].tolist()
         latest[side] = max(latest[side], time)
-        return max(self.clock_us, min(max(latest), min(latest) + lead))
+        reached = min(latest) + int(self.scalars[LEAD])
+        return max(self.clock_us, min(max(latest), reached))
 
     @property
     def has_coins(self) -> bool:
         """Whether a resident still has coins of its own."""
         return bool(self.table.coins[self.alive()].any())
 
-    def start(self, first_us: int, watermark_us: int) -> None:
+    def start(self, first_us: int, watermark_us: int, window_us: int) -> None:
         """Begin a micro-batch: both streams have reached the watermark.
 
         The very first arrival speaks for both: it is the earliest of its micro-batch.
@@ -119,6 +122,8 @@ class SlotTable:
         latest = self.scalars[LATEST : LATEST + 2]
         if (latest == UNSEEN).all():
             latest[:] = first_us
+            self.scalars[LEAD] = window_us // 4
+            self.scalars[MEASURED] = first_us
         np.maximum(latest, watermark_us, out=latest)
         self.scalars[CLOCK] = max(self.scalars[CLOCK], watermark_us)
 
