@@ -25,7 +25,7 @@ class Clock:
         self._window = window
         self._lead = (window or 0) / 4
         self._seen: tuple[list[float], list[float]] = ([], [])
-        self._recent: list[int] = []  # sides of the arrivals since the lead was measured
+        self._recent: list[int] = []  # sides of arrivals since it was measured
         self._since: float = 0
         self._now: float = 0
 
