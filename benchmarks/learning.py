@@ -82,7 +82,7 @@ class TrueAge(Policy):
 
 def run(*, quick: bool) -> Record:
     seeds = range(1) if quick else range(2)
-    rows = 20_000 if quick else 60_000
+    rows = 6_000 if quick else 60_000
     parts = PARTS[1:2] if quick else PARTS
     recalls: dict[str, list[float]] = {}
     with progress() as display:

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import signal
-import subprocess
-import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import psutil
 import pytest
 
 from local.streams import START_US, Case, tables
 from oracle.join import Row, exact_join
 
 from . import child
+from .processes import Query, count, kill, members, running, wait_for_end, wait_until
 from .sources import Sources
 
 pytestmark = pytest.mark.spark
 
-TESTS = Path(__file__).parents[1]
 BATCHES = 24
-KILLS = 5
-PATIENCE_S = 180
+CHILD = "spark.child"
 DAEMON = "pyspark.daemon"
 """Runs the Python workers; it leaves the process group of the JVM."""
 
@@ -68,74 +60,7 @@ def rows(rng: random.Random, number: int) -> list[Row]:
     ]
 
 
-@contextmanager
-def running(folder: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """The query in a session of its own, so that all of it can be found and ended."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(TESTS),
-        "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_DRIVER_PYTHON": sys.executable,
-    }
-    with (folder / "log").open("ab") as log:
-        query = subprocess.Popen(
-            [sys.executable, "-m", "spark.child", str(folder)],
-            env=environment,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
-    try:
-        yield query
-    finally:
-        kill(query)
-
-
-def members(session: int, name: str = "") -> list[int]:
-    """Processes of a session: the driver, its JVM, and the JVM's Python workers."""
-    found = []
-    for process in psutil.process_iter():
-        try:
-            if os.getsid(process.pid) == session and name in " ".join(
-                process.cmdline()
-            ):
-                found.append(process.pid)
-        except (ProcessLookupError, psutil.Error):  # gone, or dead and not yet buried
-            continue
-    return found
-
-
-def kill(query: subprocess.Popen[bytes]) -> int:
-    """Kill every process of the query at once; return how many there were."""
-    killed = 0
-    while pids := members(query.pid):
-        for pid in pids:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        killed += len(pids)
-        time.sleep(0.05)
-    query.wait()
-    return killed
-
-
-def count(folder: Path, log: str) -> int:
-    """Micro-batches planned (``offsets``) or done (``commits``)."""
-    return sum(path.name.isdigit() for path in (folder / "checkpoint" / log).glob("*"))
-
-
-def wait_until(
-    ready: Callable[[], bool], query: subprocess.Popen[bytes], folder: Path
-) -> None:
-    """Wait while the query runs; it may neither end nor hang."""
-    deadline = time.monotonic() + PATIENCE_S
-    while not ready():
-        text = (folder / "log").read_text(errors="replace")[-3000:]
-        assert query.poll() is None, f"the query ended before it was killed: {text}"
-        assert time.monotonic() < deadline, f"the query is stuck: {text}"
-        time.sleep(0.02)
-
-
-def moment(query: subprocess.Popen[bytes], folder: Path, number: int) -> None:
+def moment(query: Query, folder: Path, number: int) -> None:
     """Wait for the moment of this kill.
 
     Every other one falls into the first micro-batch after a restart, when Python
@@ -148,13 +73,14 @@ def moment(query: subprocess.Popen[bytes], folder: Path, number: int) -> None:
         wait_until(lambda: count(folder, "commits") > done, query, folder)
 
 
-def test_killed_and_restarted(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.long)])
+def test_killed_and_restarted(kills: int, tmp_path: Path) -> None:
     case = make_stream()
     Sources(tmp_path / "in").write(tables(case))
     rng = random.Random(7)
     interrupted = 0
-    for number in range(KILLS):
-        with running(tmp_path) as query:
+    for number in range(kills):
+        with running(tmp_path, CHILD) as query:
             moment(query, tmp_path, number)
             time.sleep(rng.uniform(0, 1.2))
             assert query.poll() is None, "the query ended before it was killed"
@@ -162,8 +88,8 @@ def test_killed_and_restarted(tmp_path: Path) -> None:
             assert kill(query) > 2  # driver, JVM and at least one Python worker
         assert not (tmp_path / "results.json").exists()
     assert interrupted > 0
-    with running(tmp_path) as query:
-        assert query.wait(PATIENCE_S) == 0, (tmp_path / "log").read_text()[-3000:]
+    with running(tmp_path, CHILD) as query:
+        wait_for_end(query, tmp_path)
     found = json.loads((tmp_path / "results.json").read_text())
     expected = exact_join(
         case.batches,

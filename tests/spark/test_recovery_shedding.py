@@ -17,10 +17,14 @@ from .processes import Query, count, kill, members, running, wait_for_end, wait_
 from .queries import same
 from .sources import NAMES, Sources
 
-pytestmark = [pytest.mark.spark, pytest.mark.long]
+pytestmark = pytest.mark.spark
 
 BATCHES = 16
-KILLS = 4
+CASES = [
+    ("results", 2),
+    pytest.param("results", 8, marks=pytest.mark.long),
+    pytest.param("sample", 8, marks=pytest.mark.long),
+]
 DAEMON = "pyspark.daemon"
 
 
@@ -78,14 +82,14 @@ def micro_batches(checkpoint: Path, sent: Tables) -> Tables:
     return list(zip(*sides, strict=True))
 
 
-@pytest.mark.parametrize("name", ["results", "sample"])
-def test_killed_and_restarted(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "kills"), CASES)
+def test_killed_and_restarted(name: str, kills: int, tmp_path: Path) -> None:
     """The streams have seed 21, the moments of the kills seed 9."""
     sent = streams(21, BATCHES)
     Sources(tmp_path / "in").write(sent)
     home, rng, interrupted = locate(tmp_path, name), random.Random(9), 0
     child = "spark.child_joins", "local[2]", "{}", name
-    for number in range(KILLS):
+    for number in range(kills):
         with running(tmp_path, *child) as query:
             moment(query, tmp_path, name, number)
             time.sleep(rng.uniform(0, 1.2))
