@@ -14,8 +14,9 @@ import pytest
 from local.streams import tables
 from oracle.join import exact_join
 
+from .processes import TESTS
 from .sources import Sources
-from .test_recovery import BATCHES, TESTS, make_stream
+from .test_recovery import BATCHES, make_stream
 
 OLDEST = TESTS.parent / ".ci-venv-oldest" / "bin" / "python"
 pytestmark = [
