@@ -1,8 +1,8 @@
 """How an attempt calls the operator: the one module that knows its interface.
 
-The operator takes and gives pyspark rows, or pandas frames; either way what it gives
-has a column ``results``, Arrow streams or nothing, and the columns of the report, of
-which those without a value do not count.
+The operator takes and gives pandas frames. What it gives has a column ``results``,
+Arrow streams or nothing, and the columns of the report, of which those without a value
+do not count.
 """
 
 from __future__ import annotations
@@ -19,33 +19,22 @@ from unittest.mock import patch
 import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
-from pyspark.sql import Row
 
 from shedjoin.core.arrivals import Blob
 from shedjoin.core.codec import decode_rows
 from shedjoin.core.report import REPORT_FIELDS
 from shedjoin.core.spec import JoinSpec
-from shedjoin.spark import shard
+from shedjoin.spark.disk import CopySettings
 from shedjoin.spark.operator import JoinProcessor
 
-FRAMES = "DataFrame" in str(JoinProcessor.handleInputRows.__annotations__["return"])
-"""Whether the operator of today takes and gives frames."""
 SHARD = 0
 QUERY = "11111111-2222-3333-4444-555555555555"
-SEEDED: dict[str, Any] = (
-    {"bucket_seed": shard.bucket_seed(QUERY, SHARD)} if FRAMES else {}
-)
-"""Options of a local run whose state is to be that of the operator."""
-IDENTITY = () if FRAMES else ("token",)
-"""What a directory says about how its state was come by, not about the state."""
 OF_COPIES = (
-    "restored",
     "copy_hits",
     "copy_misses",
     "copy_fallbacks",
     "state_bytes",
     "longest_chain",
-    *(() if FRAMES else ("written_bytes",)),
 )
 """Counts that depend on how the state was come by."""
 _SMALL = (
@@ -100,7 +89,7 @@ def small_pieces() -> Iterator[None]:
     """Let results come in many frames, and arrivals wait on disk; no word about it."""
     with ExitStack() as stack:
         stack.enter_context(patch.object(getLogger("shedjoin"), "disabled", new=True))
-        for module, name, size in _SMALL if FRAMES else ():
+        for module, name, size in _SMALL:
             there = sys.modules[f"shedjoin.spark.{module}"]
             stack.enter_context(patch.object(there, name, size))
         yield
@@ -122,44 +111,32 @@ def leave() -> None:
     TaskContext._setTaskContext(None)
 
 
-def make_operator(spec: JoinSpec, name: str, *, sweeps: bool) -> object:
+def make_operator(spec: JoinSpec, name: str, *, sweeps: bool) -> JoinProcessor:
     """The operator of a join with a name; ``sweeps`` removes what nobody works on."""
-    made: Any = JoinProcessor
-    more: tuple[object, ...] = ()
-    if FRAMES:
-        from shedjoin.spark.disk import CopySettings
-
-        more = name, CopySettings(max_age_s=0.0 if sweeps else 3600.0)
-    return made(spec, list(range(spec.shards)), *more, durable=True)
+    settings = CopySettings(max_age_s=0.0 if sweeps else 3600.0)
+    return JoinProcessor(spec, list(range(spec.shards)), name, settings, durable=True)
 
 
 def begin(
-    operator: Any,  # noqa: ANN401  (of today or of before)
-    handle: object,
+    operator: JoinProcessor,
+    handle: Any,  # noqa: ANN401  (stands for Spark's)
     blobs: Sequence[Blob] | None,
     watermark_ms: int,
-) -> Iterator[object]:
+) -> Iterator[pd.DataFrame]:
     """Start an attempt; without blobs a timer wakes it."""
     operator.init(handle)
-    timer = _TimerValues(watermark_ms)
-    items: Iterator[object]
+    timer: Any = _TimerValues(watermark_ms)
     if blobs is None:
-        items = operator.handleExpiredTimer((SHARD,), timer, None)
-    else:
-        rows = _frames(blobs) if FRAMES else _rows(blobs)
-        items = operator.handleInputRows((SHARD,), rows, timer)
-    return items
+        return operator.handleExpiredTimer((SHARD,), timer, None)  # type: ignore[arg-type]
+    return operator.handleInputRows((SHARD,), _frames(blobs), timer)
 
 
-def gathered(items: Iterable[Any]) -> Given:
-    """Put together what an attempt gave, rows or frames."""
+def gathered(frames: Iterable[pd.DataFrame]) -> Given:
+    """Put together what an attempt gave."""
     rows: list[dict[str, Any]] = []
-    for item in items:
-        if isinstance(item, pd.DataFrame):
-            cells = item.to_numpy(dtype=object).tolist()
-            rows += [dict(zip(item.columns, row, strict=True)) for row in cells]
-        else:
-            rows.append(item.asDict())
+    for frame in frames:
+        cells = frame.to_numpy(dtype=object).tolist()
+        rows += [dict(zip(frame.columns, row, strict=True)) for row in cells]
     blobs = [row["results"] for row in rows if row["results"]]
     told = [row for row in rows if not pd.isna(row[REPORT_FIELDS[0]])]
     counts = {name: sum(row[name] for row in told) for name in REPORT_FIELDS}
@@ -177,11 +154,7 @@ def _arrived(blobs: Sequence[Blob]) -> list[dict[str, Any]]:
     return rows
 
 
-def _rows(blobs: Sequence[Blob]) -> Iterator[object]:
-    return (Row(**row) for row in _arrived(blobs))
-
-
-def _frames(blobs: Sequence[Blob]) -> Iterator[object]:
+def _frames(blobs: Sequence[Blob]) -> Iterator[pd.DataFrame]:
     rows = _arrived(blobs)
     for part in (rows[:2], rows[2:]):
         columns = {name: [row[name] for row in part] for name in rows[0]}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import timedelta
 from functools import cache
 from typing import Any, Literal
@@ -23,8 +22,9 @@ from shedjoin.local import shard as local_shards
 from shedjoin.local.runner import Delivery
 from shedjoin.local.tables import make_spec
 from shedjoin.policies.goals import shedding_of
+from shedjoin.spark.shard import bucket_seed
 
-from .attempt import IDENTITY, OF_COPIES, SEEDED
+from .attempt import OF_COPIES, QUERY, SHARD
 from .streams import make_stream
 
 Kind = Literal["exact", "budgeted", "sampled"]
@@ -53,10 +53,8 @@ class Join:
     watermarks_ms
         The watermark in force in each.
     results, counts, states
-        Rows in order, counts that say nothing of copies, and the stored state without
-        its identity: of one run in plain memory, never interrupted.
-    accepted
-        States that gave the right rows although their bytes differ, by micro-batch.
+        Rows in order, counts that say nothing of copies, and the stored
+        state: of one run in plain memory, never interrupted.
     """
 
     spec: JoinSpec
@@ -64,8 +62,7 @@ class Join:
     watermarks_ms: list[int]
     results: list[pa.Table]
     counts: list[dict[str, float]]
-    states: list[dict[int, object]]
-    accepted: set[tuple[int, str]] = field(default_factory=set)
+    states: list[dict[int, bytes]]
 
 
 def make_join(kind: Kind, stream: int, *, other: bool = False) -> Join:
@@ -86,7 +83,7 @@ def _made(kind: Kind, stream: int, other: bool) -> Join:
             **options, discipline="probe_then_insert", recompute=DEFAULT, seed=0
         )
     )
-    states: list[dict[int, object]] = []
+    states: list[dict[int, bytes]] = []
     with patch.object(local_shards, "MemoryBlobs", _Kept):
         run = local.join(
             _noting(streams, states),
@@ -98,7 +95,7 @@ def _made(kind: Kind, stream: int, other: bool) -> Join:
                 timedelta(milliseconds=case.delays_ms[1]),
             ),
             blobs=_BLOBS,
-            **SEEDED,
+            bucket_seed=bucket_seed(QUERY, SHARD),
             **options,
         )
     if kind == "exact":
@@ -128,19 +125,6 @@ def without_copies(counts: dict[str, float]) -> dict[str, float]:
     return {name: count for name, count in counts.items() if name not in OF_COPIES}
 
 
-def without_identity(blobs: dict[int, bytes]) -> dict[int, object]:
-    """Stored state, the directory read and freed of who wrote it."""
-    state: dict[int, object] = dict(blobs)
-    if DIRECTORY in blobs:
-        with pa.ipc.open_stream(blobs[DIRECTORY]) as reader:
-            facts = json.loads(reader.schema.metadata[b"shedjoin"])
-            segments = reader.read_all().to_pylist()
-        for name in IDENTITY:
-            facts.pop(name, None)
-        state[DIRECTORY] = (facts, segments)
-    return state
-
-
 def _options(kind: Kind, stream: int, *, other: bool) -> dict[str, Any]:
     if kind == "exact":
         return {"budget": None, "keep": None}
@@ -163,11 +147,11 @@ class _Kept(local_shards.MemoryBlobs):
 
 
 def _noting(
-    streams: list[tuple[pa.Table, pa.Table]], states: list[dict[int, object]]
+    streams: list[tuple[pa.Table, pa.Table]], states: list[dict[int, bytes]]
 ) -> Iterator[tuple[pa.Table, pa.Table]]:
     """Micro-batches; the state after each is noted when the next is asked for."""
     for number, batch in enumerate(streams):
         if number:
-            states.append(without_identity(_Kept.latest._blobs))
+            states.append(dict(_Kept.latest._blobs))
         yield batch
-    states.append(without_identity(_Kept.latest._blobs))
+    states.append(dict(_Kept.latest._blobs))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .attempt import leave, small_pieces
-from .checks import STRICT, WrongError, check_given, check_state, check_timers
+from .checks import WrongError, check_given, check_state, check_timers
 from .damage import damage, in_child
 from .engine import Running, Shard
 from .files import watched
@@ -39,7 +39,6 @@ class World:
         self._schedule = schedule
         self._tell = tell
         self._nodes = [Node(number, root / f"node{number}") for number in range(NODES)]
-        self._fresh = Node(NODES, root / "fresh")
         self._serial = 0
         self._asleep: list[Running] = []
         self._paused: list[Running] = []
@@ -49,14 +48,14 @@ class World:
             join = make_join(kind, schedule.stream, other=other)
             self._shards.append(Shard(join, f" of the {schedule.beside} join"))
 
-    def play(self, *, strict: bool) -> None:
+    def play(self) -> None:
         """Play the turns and two that go well; raise what first goes wrong."""
         try:
             for turn in (*self._schedule.turns, Turn(), Turn())[:BATCHES]:
                 self._play(turn)
                 for shard in self._shards:
                     check_timers(shard)
-                    check_state(shard, self._fresh, strict=strict)
+                    check_state(shard)
         finally:
             for running in self._paused:
                 if not running.process.over:
@@ -133,26 +132,26 @@ class World:
             check_given(running.given, running.shard.join, running.number)
 
 
-def play(kind: Kind, schedule: Schedule, *, strict: bool = STRICT) -> list[str]:
+def play(kind: Kind, schedule: Schedule) -> list[str]:
     """Play a schedule; tell all that happened, also if something goes wrong."""
     for other in {False, schedule.beside == "other"}:
         make_join(kind, schedule.stream, other=other)  # compiles outside of the world
     told: list[str] = []
     if schedule.harmful:
-        wrong = in_child(lambda tell: _play(kind, schedule, tell, strict=strict), told)
+        wrong = in_child(lambda tell: _play(kind, schedule, tell), told)
     else:
-        wrong = _play(kind, schedule, told.append, strict=strict)
+        wrong = _play(kind, schedule, told.append)
     if wrong:
         raise WrongError("\n".join([wrong, f"{kind} {schedule!r}", *told]))
     return told
 
 
-def _play(kind: Kind, schedule: Schedule, tell: Tell, *, strict: bool) -> str:
+def _play(kind: Kind, schedule: Schedule, tell: Tell) -> str:
     memory = _MEMORY if _MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(dir=memory, prefix="shedjoin-") as root:
         try:
             with watched(), small_pieces():
-                World(kind, schedule, Path(root), tell).play(strict=strict)
+                World(kind, schedule, Path(root), tell).play()
         except WrongError as wrong:
             return str(wrong)
         finally:
