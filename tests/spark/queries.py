@@ -52,11 +52,7 @@ def start(frame: DataFrame, folder: Path) -> StreamingQuery:
 
 def finish(query: StreamingQuery, frame: DataFrame, folder: Path) -> Run:
     """Wait until a query has used up its input; a failed query raises."""
-    try:
-        assert query.awaitTermination(PATIENCE_S), "the query does not end"
-    finally:
-        query.stop()
-    progress = [json.loads(batch.json) for batch in query.recentProgress]
+    progress = _ended(query, PATIENCE_S)
     return Run(written(frame, folder), progress)
 
 
@@ -65,11 +61,30 @@ def run(frame: DataFrame, folder: Path) -> Run:
     return finish(start(frame, folder), frame, folder)
 
 
+def drain(frame: DataFrame, checkpoint: Path, patience_s: int = PATIENCE_S) -> Run:
+    """Run a query to the end of its input; its results go nowhere."""
+    query = (
+        frame.writeStream.format("noop")
+        .option("checkpointLocation", str(checkpoint))
+        .trigger(availableNow=True)
+        .start()
+    )
+    return Run([], _ended(query, patience_s))
+
+
 def run_both(a: DataFrame, b: DataFrame, folder: Path) -> tuple[Run, Run]:
     """Run two queries side by side."""
     folders = folder / "a", folder / "b"
     queries = start(a, folders[0]), start(b, folders[1])
     return finish(queries[0], a, folders[0]), finish(queries[1], b, folders[1])
+
+
+def _ended(query: StreamingQuery, patience_s: int) -> list[dict[str, Any]]:
+    try:
+        assert query.awaitTermination(patience_s), "the query does not end"
+    finally:
+        query.stop()
+    return [json.loads(batch.json) for batch in query.recentProgress]
 
 
 def written(frame: DataFrame, folder: Path) -> Rows:

@@ -16,7 +16,7 @@ from shedjoin import Budget, Within
 from .budgets import START_US
 from .frames import as_streams
 from .memory import Peak, watched_workers
-from .queries import Counts
+from .queries import Counts, drain
 from .sources import Sources
 
 pytestmark = pytest.mark.spark
@@ -45,17 +45,7 @@ def joined(
     window = Within(before=f"{SECONDS} seconds", after=f"{SECONDS} seconds")
     results = shedjoin.join(*frames, on="k", within=window, budget=budget)
     with watched_workers() as peak:
-        query = (
-            results.writeStream.format("noop")
-            .option("checkpointLocation", str(folder / "checkpoint"))
-            .trigger(availableNow=True)
-            .start()
-        )
-        try:
-            assert query.awaitTermination(PATIENCE_S), "the query does not end"
-        finally:
-            query.stop()
-    counts = query.recentProgress[0]["observedMetrics"]["shedjoin"]
+        counts = drain(results, folder / "checkpoint", PATIENCE_S).observed()[0]
     said = f"{counts['matched']} results of {2 * len(keys[0])} rows: {peak}"
     print(said, flush=True)  # noqa: T201  (the figure is of interest)
     return counts, peak

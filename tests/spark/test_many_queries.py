@@ -15,7 +15,7 @@ from shedjoin import Budget
 
 from .frames import as_streams
 from .named_joins import DELAY, WINDOW, streams
-from .queries import PATIENCE_S
+from .queries import drain
 from .sources import Sources
 
 pytestmark = pytest.mark.spark
@@ -46,17 +46,7 @@ def run_some(spark: SparkSession, folder: Path, queries: int) -> Iterator[int]:
         budget = Budget(rows=300) if number % 2 else None
         frames = as_streams(sources.read(spark), DELAY)
         joined = shedjoin.join(*frames, on="k", within=WINDOW, budget=budget)
-        checkpoint = folder / f"checkpoint-{number}"
-        query = (
-            joined.writeStream.format("noop")
-            .option("checkpointLocation", str(checkpoint))
-            .trigger(availableNow=True)
-            .start()
-        )
-        try:
-            assert query.awaitTermination(PATIENCE_S), "the query does not end"
-        finally:
-            query.stop()
+        drain(joined, folder / f"checkpoint-{number}")
         yield number
 
 
