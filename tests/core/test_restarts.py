@@ -5,13 +5,17 @@ The rows of docs/restarts.md: each is a test here or in tests/spark/test_checkpo
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from shedjoin import Budget, MostImportant, MostResults, Sample, Within, local
+from shedjoin.core.blobs import DIRECTORY
+from shedjoin.core.codec import encode_rows
 from shedjoin.core.recompute import DEFAULT, Successive
 from shedjoin.core.report import Report
 from shedjoin.core.spec import JoinSpec
@@ -19,7 +23,7 @@ from shedjoin.errors import StateMismatchError
 from shedjoin.local.runner import Delivery
 from shedjoin.local.shard import MemoryBlobs, local_shard
 from shedjoin.local.tables import make_spec
-from shedjoin.policies import EqCluster, Fifo, IJoin, PpsCluster, Prob
+from shedjoin.policies import EqCluster, Fifo, IJoin, PpsCluster, Prob, Uniform
 from shedjoin.policies.goals import shedding_of
 
 TIMES = ("shown_at", "clicked_at")
@@ -168,8 +172,21 @@ def test_a_smaller_budget_holds_without_arrivals() -> None:
         (Start(Prob()), Start(EqCluster())),
         (Start(EqCluster(1)), Start(EqCluster(2))),
         (Start(Sample(), seed=1), Start(Sample(), seed=2)),
+        (Start(Uniform(0.1, seed=3)), Start(EqCluster(3))),
+        (Start(EqCluster(3)), Start(Uniform(0.1, seed=3))),
+        (Start(EqCluster(3)), Start(EqCluster(3), Budget(rows=300, split=0.5))),
+        (Start(EqCluster(3), Budget(rows=300, split=0.5)), Start(EqCluster(3))),
     ],
-    ids=["goal", "policy", "seed of the policy", "seed of the join"],
+    ids=[
+        "goal",
+        "policy",
+        "seed of the policy",
+        "seed of the join",
+        "coins go",
+        "coins come",
+        "split comes",
+        "split goes",
+    ],
 )
 def test_a_sample_of_other_rows_is_refused(first: Start, second: Start) -> None:
     blobs = MemoryBlobs()
@@ -177,6 +194,51 @@ def test_a_sample_of_other_rows_is_refused(first: Start, second: Start) -> None:
     with pytest.raises(StateMismatchError, match="this query wants a sample") as caught:
         go_on(second, blobs, range(2, 3))
     assert "new checkpointLocation, or restore the old keep=" in caught.value.fix
+
+
+def test_who_has_no_room_any_more_meets_nobody() -> None:
+    """A smaller budget sheds before the first arrival is joined."""
+    blobs = MemoryBlobs()
+    go_on(Start(Fifo()), blobs, range(7))
+    results, reports = go_on(Start(Fifo(), Budget(rows=0)), blobs, range(7, 8))
+    assert not results
+    assert reports[0].evicted == 300
+
+
+@pytest.mark.parametrize(
+    "budgets",
+    [
+        (Budget(rows=300), Budget(rows=60)),
+        (Budget(rows=300, split=0.5), Budget(rows=300, split=0.9)),
+    ],
+    ids=["smaller", "split"],
+)
+def test_weights_hold_after_a_budget_changed(budgets: tuple[Budget, Budget]) -> None:
+    """Mean of 60 seeds against the truth, within three standard errors."""
+    weights = []
+    for seed in range(60):
+        blobs = MemoryBlobs()
+        for budget, numbers in zip(budgets, (range(6), range(6, 7)), strict=True):
+            _, reports = go_on(Start(EqCluster(seed), budget), blobs, numbers)
+        weights.append(reports[0].weight)
+    blobs = MemoryBlobs()
+    go_on(Start(budget=None), blobs, range(6))
+    truth = go_on(Start(budget=None), blobs, range(6, 7))[1][0].matched
+    error = float(np.std(weights)) / len(weights) ** 0.5
+    assert abs(float(np.mean(weights)) - truth) < 3 * error
+    assert error < 0.15 * truth
+
+
+def test_state_of_the_first_format_with_a_budget_is_refused() -> None:
+    blobs = MemoryBlobs()
+    go_on(Start(Fifo()), blobs, range(2))
+    with pa.ipc.open_stream(blobs.get(DIRECTORY)) as reader:
+        facts = json.loads(reader.schema.metadata[b"shedjoin"]) | {"format": 1}
+        schema = reader.schema.with_metadata({b"shedjoin": json.dumps(facts)})
+        segments = reader.read_all().cast(schema).to_batches()
+    blobs.put(DIRECTORY, encode_rows(segments, schema).to_pybytes())
+    with pytest.raises(StateMismatchError, match="written in format 1"):
+        go_on(Start(Fifo()), blobs, range(2, 3))
 
 
 def test_a_budget_cannot_come_or_go() -> None:

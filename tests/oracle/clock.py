@@ -16,9 +16,10 @@ class Clock:
     Without a window it is theirs. With one it is the greatest time seen, but at most
     the lead after the greatest time that both streams have reached; before anything
     came from one of them, it counts as having reached the time of the very first
-    arrival. The lead is a quarter of the window, until a window has passed. From then
-    on, and anew with each window that passes, it is eight times the mean gap between
-    rows of the sparser stream, but a 64th of the window at least and a quarter at most.
+    arrival. The lead is a quarter of the window at first. Whenever a window has passed,
+    or 32 rows of the sparser stream have come, it is measured anew: eight times the
+    mean gap between rows of the sparser stream since it was measured last, but a 256th
+    of the window at least and a quarter at most.
     """
 
     def __init__(self, window: float | None) -> None:
@@ -54,10 +55,10 @@ class Clock:
 
     def _measure(self, window: float) -> None:
         passed = self._now - self._since
-        if passed < window:
-            return
         sparser = min(self._recent.count(0), self._recent.count(1))
+        if passed < window and sparser < 32:
+            return
         gap = math.floor(1e6 * passed / max(sparser, 1)) / 1e6  # whole microseconds
-        self._lead = min(max(8 * gap, window / 64), window / 4)
+        self._lead = min(max(8 * gap, window / 256), window / 4)
         self._since = self._now
         self._recent = []

@@ -7,13 +7,21 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from shedjoin import Budget, MostResults, Within, local
-from shedjoin.core.policy import Policy
+from shedjoin.core.policy import Policy, Residents
+from shedjoin.core.recompute import DEFAULT
+from shedjoin.core.store import BEGINNING_MS
 from shedjoin.errors import ColumnTypeError
-from shedjoin.local.runner import Run
-from shedjoin.policies import Age, IJoin, Prob
+from shedjoin.local.runner import Delivery, Run
+from shedjoin.local.shard import BudgetedShard
+from shedjoin.local.tables import make_spec
+from shedjoin.models.learned import Models
+from shedjoin.policies import Age, Fifo, IJoin, Prob
+from shedjoin.policies.goals import shedding_of
+from shedjoin.types import FloatArray
 
 MICROSECONDS = pa.timestamp("us", "UTC")
 YEAR_2096_US = 3_976_000_000_000_000
@@ -60,6 +68,7 @@ def recall(run: Run) -> float:
     return run.report.matched / EXACT
 
 
+@pytest.mark.parametrize("number", [0, 2])
 @pytest.mark.parametrize("lead_us", [YEAR_2096_US, None], ids=["2096", "half a window"])
 @pytest.mark.parametrize("side", [0, 1], ids=["left", "right"])
 @pytest.mark.parametrize(
@@ -68,20 +77,89 @@ def recall(run: Run) -> float:
     ids=lambda policy: type(policy).__name__,
 )
 def test_one_row_from_the_future(
-    policy: Policy | MostResults, side: int, lead_us: int | None
+    policy: Policy | MostResults, side: int, lead_us: int | None, number: int
 ) -> None:
     """It changes the recall by less than 0.01, and the estimate likewise."""
     batches = list(zip(LEFT, RIGHT, strict=True))
     budget = Budget(rows=400)
     usual = local.join(batches, **JOIN, budget=budget, keep=policy)
-    when = lead_us or 1_700_000_030_000_000 + 90_000_000  # in the third micro-batch
-    hostile = list(batches[2])
+    when = lead_us or 1_700_000_030_000_000 + 30_000_000 * (1 + number)
+    hostile = list(batches[number])
     hostile[side] = with_row(hostile[side], when)
-    batches[2] = hostile[0], hostile[1]
+    batches[number] = hostile[0], hostile[1]
     found = local.join(batches, **JOIN, budget=budget, keep=policy)
     assert abs(recall(found) - recall(usual)) < 0.01
     assert abs(found.report.recall - usual.report.recall) < 0.02
     assert found.report.ahead - usual.report.ahead == (lead_us is not None)
+
+
+@pytest.mark.parametrize(
+    "policy",
+    [Prob(), MostResults(), IJoin()],
+    ids=lambda policy: type(policy).__name__,
+)
+def test_a_first_row_from_the_future(policy: Policy | MostResults) -> None:
+    """It comes before all others, in a micro-batch of its own."""
+    batches = list(zip(LEFT, RIGHT, strict=True))
+    alone = with_row(LEFT[0].slice(0, 0), YEAR_2096_US), RIGHT[0].slice(0, 0)
+    options: dict[str, Any] = {**JOIN, "budget": Budget(rows=400), "keep": policy}
+    usual = local.join(batches, **options)
+    found = local.join([alone, *batches], **options)
+    assert abs(recall(found) - recall(usual)) < 0.01
+    assert abs(found.report.recall - usual.report.recall) < 0.02
+
+
+@pytest.mark.parametrize("policy", [Fifo(), Prob(), MostResults(), Age()], ids=str)
+def test_before_1970_is_as_after(policy: Policy | MostResults) -> None:
+    """A batch join of old rows, in which nothing is late."""
+    shift = 60 * 365 * 86_400_000_000
+
+    def moved(table: pa.Table, name: str) -> pa.Table:
+        time = pc.subtract(table[name].cast(pa.int64()), shift).cast(MICROSECONDS)
+        return table.set_column(table.column_names.index(name), name, time)
+
+    shards = []
+    for old in (False, True):
+        sides = pa.concat_tables(LEFT), pa.concat_tables(RIGHT)
+        if old:
+            sides = moved(sides[0], "l_time"), moved(sides[1], "r_time")
+        schemas = sides[0].schema, sides[1].schema
+        names = ("_l", "_r")
+        spec = make_spec(schemas, "key", JOIN["within"], JOIN["time"], 1, names)
+        shedding = shedding_of(
+            Budget(rows=400),
+            policy,
+            discipline="probe_then_insert",
+            recompute=DEFAULT,
+            seed=0,
+        )
+        spec = spec.with_shedding(shedding)
+        shard = BudgetedShard(spec, 0, bucket_seed=0)
+        blobs = [blob for _, blob in Delivery().deliver(sides, spec)]
+        shard.store.watermark_ms = BEGINNING_MS
+        shards.append(shard.run(blobs, BEGINNING_MS).report)
+    assert shards[0].matched == shards[1].matched > 1000
+    assert shards[0].outlived == shards[1].outlived
+
+
+class Careless(Fifo):
+    """Works in the arrays that it is given."""
+
+    def score(self, residents: Residents, models: Models) -> FloatArray:
+        key = residents.key
+        key %= 10
+        return super().score(residents, models)
+
+    def first_score(self, arrivals: Residents, models: Models) -> FloatArray:
+        return self.score(arrivals, models)
+
+
+def test_a_policy_that_works_in_place_invents_nothing() -> None:
+    batches = list(zip(LEFT, RIGHT, strict=True))[:6]
+    budget = Budget(rows=400)
+    found = local.join(batches, **JOIN, budget=budget, keep=Careless())
+    usual = local.join(batches, **JOIN, budget=budget, keep=Fifo())
+    assert found.results.equals(usual.results)
 
 
 def test_rows_ahead_are_counted_without_a_budget() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from shedjoin.core.workspace import WorkspaceError
 from shedjoin.errors import ParameterError
+from shedjoin.spark import copies as copies_module
 from shedjoin.spark import disk
 from shedjoin.spark.copies import NodeCopies, Owner
 from shedjoin.spark.disk import CopySettings, sweep
@@ -177,3 +180,57 @@ def test_settings_of_a_session() -> None:
 
 class Settings(dict[str, str]):
     """Settings of a session."""
+
+
+def test_a_folder_that_vanishes_costs_the_copy_only(local: Path) -> None:
+    """A cleaner or Spark itself may remove local folders while a task runs."""
+    copies = NodeCopies(OWNER, disk.DEFAULT)
+    copies.fresh().new_array("heads", 8)
+    shutil.rmtree(local / "a")
+    copies.publish("token")
+    assert NodeCopies(OWNER, disk.DEFAULT).take("token") is None
+
+
+def test_workers_of_two_containers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They may have the same process id, and count alike."""
+    made = []
+    for number in range(2):
+        monkeypatch.setattr(copies_module, "_works", itertools.count())
+        copies = NodeCopies(OWNER, disk.DEFAULT)
+        workspace = copies.fresh()
+        made.append((copies, workspace))
+        workspace.new_array("heads", 8)[0] = number
+    for number, (copies, workspace) in enumerate(made):
+        workspace.put(0, ROWS.slice(number, 1))
+        copies.publish(f"token {number}")
+        found = NodeCopies(OWNER, disk.DEFAULT).take(f"token {number}")
+        assert found is not None
+        assert found.array("heads")[0] == number
+        assert found.get(0).equals(ROWS.slice(number, 1))
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        (disk.MAX_BYTES, "2g"),
+        (disk.MAX_BYTES, "-1"),
+        (disk.MAX_AGE, "3600"),
+        (disk.MAX_AGE, "-1 hour"),
+    ],
+)
+def test_a_bad_setting_is_named(setting: str, value: str) -> None:
+    class Conf:
+        def get(self, key: str, default: str) -> str:
+            return value if key == setting else default
+
+    with pytest.raises(ParameterError, match=f"{setting}='{value}'") as caught:
+        CopySettings.of(Conf())
+    assert setting in caught.value.fix
+
+
+def test_a_number_of_bytes() -> None:
+    class Conf:
+        def get(self, key: str, default: str) -> str:
+            return "1000000" if key == disk.MAX_BYTES else default
+
+    assert CopySettings.of(Conf()).max_bytes == 1_000_000

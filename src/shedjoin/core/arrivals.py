@@ -18,7 +18,7 @@ from shedjoin.core.batches import chunked
 from shedjoin.core.codec import decode_rows
 from shedjoin.core.hot import Hot, hot_columns
 from shedjoin.core.spec import JoinSpec
-from shedjoin.types import SIDES, Side
+from shedjoin.types import SIDES, IntArray, Side
 
 _END_US = 1 << 62
 
@@ -64,10 +64,15 @@ def timely(side: Side, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int) -> Ch
 
     Times after the year 146,000 are no times: a window beyond them would overflow.
     """
-    seen = rows.num_rows
     hot = hot_columns(rows, spec.sides[side], direct=spec.direct)
-    on_time = (hot.time > 1000 * late_ms) & (hot.time < _END_US)
-    if not on_time.all():
-        rows = rows.take(pa.array(np.flatnonzero(on_time)))
-        hot = hot_columns(rows, spec.sides[side], direct=spec.direct)
-    return Chunk(side, rows, hot, seen)
+    taken = on_time(hot, late_ms)
+    if taken is None:
+        return Chunk(side, rows, hot, rows.num_rows)
+    own = Hot(hot.key[taken], hot.time[taken])
+    return Chunk(side, rows.take(pa.array(taken)), own, rows.num_rows)
+
+
+def on_time(hot: Hot, late_ms: int) -> IntArray | None:
+    """Which rows are not late; None if none is."""
+    taken = (hot.time > 1000 * late_ms) & (hot.time < _END_US)
+    return None if taken.all() else np.flatnonzero(taken)

@@ -164,6 +164,7 @@ def insert_until(
             out.sums[LIFE_SQUARED + 1] = noise
         row = row_at(at, words[NEXT_NUMBER], arriving)
         clock = clock_after(row.time, row.side, words)
+        stays = False
         if arriving.does[at] & RETAIN:
             size, score = arriving.size[at], arriving.score[at]
             if is_hopeless(row, size, score, clock, rules, table, victims):
@@ -171,10 +172,12 @@ def insert_until(
             elif words[FREE] < 0:
                 return GROW
             else:
-                welcome(row, 0, rules, arriving, table, victims, out)
+                stays = True
         else:
             words[NEXT_NUMBER] += 1
         set_clock(clock, row.side, rules.window, words)
+        if stays:
+            welcome(row, 0, rules, arriving, table, victims, out)
         state[CURSOR] = at + 1
 
 

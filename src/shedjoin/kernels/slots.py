@@ -44,8 +44,11 @@ SIDE_BIT, ALIVE_BIT, DIRTY_BIT, SIZE_SHIFT = 1, 2, 4, 3
     MEASURED,  # the clock when the lead was measured
     ARRIVED,  # two words: arrivals of each side since then
     _ARRIVED_RIGHT,
-) = range(19)
+    SIDES_SEEN,  # of which something has come: 1 is left, 2 is right
+) = range(20)
 SCALARS = 24  # whole cache lines
+ENOUGH = 32
+"""Arrivals of the sparser side from which its mean gap is measured."""
 UNSEEN = np.int64(np.iinfo(np.int64).min)
 """The greatest time of a side of which nothing has come."""
 
@@ -93,17 +96,19 @@ def clock_after(time: int, side: int, words: IntArray) -> int:
 
 @step
 def set_clock(clock: int, side: int, window: int, words: IntArray) -> None:
-    """Set the clock after an arrival, and measure the lead once in a window.
+    """Set the clock after an arrival, and measure the lead now and then.
 
     Between two rows of a stream the other one is ahead of it for good reason: the lead
-    is eight mean gaps of the sparser stream, within a 64th and a quarter of the window.
+    is eight mean gaps of the sparser stream, a 256th to a quarter of the window.
     """
     words[CLOCK] = clock
+    words[SIDES_SEEN] |= 1 << side
     words[ARRIVED + side] += 1
+    fewer = min(words[ARRIVED], words[ARRIVED + 1])
     passed = clock - words[MEASURED]
-    if passed >= window:
-        gap = passed // max(1, min(words[ARRIVED], words[ARRIVED + 1]))
-        words[LEAD] = max(window // 64, 8 * min(gap, window // 32))
+    if fewer >= ENOUGH or passed >= window:
+        gap = passed // max(1, fewer)
+        words[LEAD] = max(window // 256, 8 * min(gap, window // 32))
         words[MEASURED] = clock
         words[ARRIVED] = 0
         words[ARRIVED + 1] = 0

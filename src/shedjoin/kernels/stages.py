@@ -206,7 +206,8 @@ def welcome(
     table.chance[slot] = arriving.chance[at]
     table.coins[slot] = arriving.coins[at]
     out.state[STORED + row.side] += 1
-    if rules.maturity < 0:
+    if rules.maturity < 0 or row.time - words[CLOCK] > rules.window:
+        # A row from the future would never mature, nor would those behind it.
         fits = offer(slot, row.number, score, rules.tie, head, cells, victims.worths)
     else:
         fits = rear(slot, row.number, row.time, head, cells)

@@ -78,4 +78,6 @@ class Frequency:
         return float(clock_us - self.origin_us[pace]) / self.half_lives[pace]
 
     def _fade(self, pace: int, clock_us: int) -> float:
+        if not self.totals.any():
+            return 1.0  # nothing has begun
         return float(0.5 ** self._halvings(pace, clock_us))

@@ -61,6 +61,11 @@ class Models:
         self._by_level: Table | None = None
         self._lives: Table | None = None
 
+    def begin(self, first_us: int) -> None:
+        """Start the clocks: the first arrival comes now."""
+        self.clock_us = first_us
+        self.clocks[:] = first_us
+
     def observe(
         self,
         side: IntArray,

@@ -23,6 +23,7 @@ from contextlib import suppress
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 from typing import NamedTuple
 
 from shedjoin.core.codec import FORMAT
@@ -71,7 +72,9 @@ class NodeCopies:
             / owner.query
             / f"{join}-{owner.fingerprint}-{owner.shard}"
         )
-        self._work = self._home / f"work-{os.getpid()}-{next(_works)}"
+        # Workers of two containers may have the same process id and the same folder.
+        mine = f"{os.getpid()}-{token_hex(4)}{next(_works)}"
+        self._work = self._home / f"work-{mine}"
 
     def take(self, token: str) -> MappedWorkspace | None:
         """Take the copy of a state, if this node has it whole."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
+from secrets import token_hex
 from typing import NamedTuple, Protocol
 
 from shedjoin.core.budget import parse_bytes
@@ -53,15 +54,39 @@ class CopySettings(NamedTuple):
                 f"{ENABLED}={enabled!r} is neither true nor false.",
                 fix=f'spark.conf.set("{ENABLED}", "false").',
             )
-        most = conf.get(MAX_BYTES, "")
         return CopySettings(
             enabled=enabled == "true",
-            max_bytes=parse_bytes(most) if most else None,
-            max_age_s=parse_duration(str(conf.get(MAX_AGE, "1 hour"))) * 1e-6,
+            max_bytes=_bytes(str(conf.get(MAX_BYTES, ""))),
+            max_age_s=_seconds(str(conf.get(MAX_AGE, "1 hour"))),
         )
 
 
 DEFAULT = CopySettings()
+
+
+def _bytes(text: str) -> int | None:
+    if not text or text.isdecimal():
+        return int(text) if text else None
+    try:
+        return parse_bytes(text)
+    except ParameterError:
+        raise ParameterError(
+            f"{MAX_BYTES}={text!r} is not a size.",
+            fix=f'spark.conf.set("{MAX_BYTES}", "20 GB"), or a number of bytes.',
+        ) from None
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = parse_duration(text) * 1e-6
+    except ParameterError:
+        seconds = -1.0
+    if seconds < 0:
+        raise ParameterError(
+            f"{MAX_AGE}={text!r} is not a time span.",
+            fix=f'spark.conf.set("{MAX_AGE}", "30 minutes").',
+        )
+    return seconds
 
 
 def local_roots() -> list[Path]:
@@ -82,7 +107,8 @@ def system_boot() -> str:
 
 def remove_copy(folder: Path) -> None:
     """Remove a folder; nobody can take it any more from the first moment on."""
-    trash = folder.with_name(f"work-{os.getpid()}-trash{next(_trash)}")
+    name = f"work-{os.getpid()}-trash{token_hex(4)}{next(_trash)}"
+    trash = folder.with_name(name)
     with suppress(OSError):
         folder.rename(trash)
         shutil.rmtree(trash, ignore_errors=True)
@@ -99,6 +125,13 @@ def sweep(root: Path, settings: CopySettings) -> None:
     if now - _last_sweep.get(root, now - pause) < pause:
         return
     _last_sweep[root] = now
+    try:
+        _sweep(root, settings)
+    except OSError as error:  # others sweep, too, and Spark removes whole folders
+        log.info("Copies of state in %s were not swept: %s", root, error)
+
+
+def _sweep(root: Path, settings: CopySettings) -> None:
     found = sorted(_copies(root))
     held = sum(copy.size for copy in found)
     free = shutil.disk_usage(root).free

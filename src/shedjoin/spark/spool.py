@@ -30,6 +30,7 @@ class Spool:
         self._filed: list[tuple[Side, bytes, int, int]] = []
         self._file: RawIOBase | None = None
         self._end = 0
+        self._failed = False
 
     @staticmethod
     def of(blobs: Iterable[Blob]) -> Spool:
@@ -42,14 +43,15 @@ class Spool:
     def add(self, blob: Blob) -> None:
         """Take a blob in."""
         size = len(blob.payload)
-        if self._held_bytes + size > HELD_BYTES and self._write(blob):
+        large = self._held_bytes + size > HELD_BYTES
+        if large and not self._failed and self._write(blob):
             return
         self._held.append(blob)
         self._held_bytes += size
 
     def blobs(self) -> list[Blob]:
         """All blobs; those in the file are mapped."""
-        if self._file is None:
+        if self._file is None or not self._filed:
             return self._held
         mapped = mmap.mmap(self._file.fileno(), self._end, access=mmap.ACCESS_READ)
         whole = pa.py_buffer(mapped)
@@ -61,17 +63,27 @@ class Spool:
     def _write(self, blob: Blob) -> bool:
         try:
             if self._file is None:
-                folder = local_roots()[0]
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-                self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115
-            self._file.seek(self._end)  # what an earlier failure left is overwritten
+                self._file = _new_file()
             rest = memoryview(blob.payload)
             while rest:
                 rest = rest[self._file.write(rest) :]
         except OSError as error:
-            log.warning("A micro-batch is held in memory: %s", error)
+            log.warning("The rest of a micro-batch is held in memory: %s", error)
+            self._failed = True
             return False
         size = len(blob.payload)
         self._filed.append((blob.side, blob.digest, self._end, size))
         self._end += size
         return True
+
+
+def _new_file() -> RawIOBase:
+    """A file without a name in the first local folder that can be written."""
+    failure = OSError("Spark has no local folder")
+    for folder in local_roots():
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            return tempfile.TemporaryFile(dir=folder, buffering=0)
+        except OSError as error:
+            failure = error
+    raise failure

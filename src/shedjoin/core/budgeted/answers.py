@@ -35,10 +35,12 @@ def choices(policy: Policy, verb: str, given: object, rows: int) -> BoolArray:
     return np.array(found, np.bool_)
 
 
-def chances(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
-    """Probabilities."""
+def chances(
+    policy: Policy, verb: str, given: object, rows: int, *, least: float = 0.0
+) -> FloatArray:
+    """Probabilities, not below the least."""
     found = _numbers(policy, verb, given, rows)
-    outside = found[~((found >= 0.0) & (found <= 1.0))]
+    outside = found[~((found >= least) & (found <= 1.0))]
     if outside.size:
         raise _wrong(policy, verb, f"{outside[0]} among probabilities")
     return found

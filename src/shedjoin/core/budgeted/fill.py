@@ -144,7 +144,8 @@ class Filler:
         young, some, tie = NOTHING, slots.size, self._rules.tie * number
         worth = score
         if self._rules.maturity >= 0:
-            spared = clock - time[slots] <= self._rules.maturity
+            age = clock - time[slots]
+            spared = (age <= self._rules.maturity) & (age >= -self._rules.window)
             young = np.flatnonzero(spared)
             young = young[np.argsort(number[young])]
             some -= young.size

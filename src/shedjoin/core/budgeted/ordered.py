@@ -6,17 +6,19 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from shedjoin.core.arrivals import Blob, Chunk, pieces_of, timely
+from shedjoin.core.arrivals import Blob, on_time, pieces_of
 from shedjoin.core.budgeted.table import SLOT_BYTES
+from shedjoin.core.hot import Hot, hot_columns
 from shedjoin.core.schema import as_stored
 from shedjoin.core.sizes import row_sizes
 from shedjoin.core.spec import IMPORTANCE_COLUMN, JoinSpec
 from shedjoin.types import SIDES, FloatArray, IntArray, Side
 
 _ROUNDING = 8
-PART_ROWS, PART_BYTES = 1 << 20, 64 << 20
+PART_ROWS, PART_BYTES = 1 << 20, 48 << 20
 """Arrivals that are joined at once: they are in memory, all others stay where they were
 delivered."""
 
@@ -31,6 +33,31 @@ class Ordered(NamedTuple):
     size: IntArray
     origin: IntArray
     rows: tuple[pa.RecordBatch, pa.RecordBatch]  # None where a side has none
+
+
+class _Piece(NamedTuple):
+    """Rows as delivered, which of them are taken, and hot columns of those.
+
+    Rows that are left out stay where they are: to take the others out would copy a
+    whole micro-batch into memory.
+    """
+
+    rows: pa.RecordBatch
+    taken: IntArray | None  # all
+    hot: Hot
+
+    def sizes(self) -> IntArray:
+        """Bytes of each row that is taken."""
+        sizes = row_sizes(self.rows)
+        return sizes if self.taken is None else sizes[self.taken]
+
+    def select(self, at: IntArray) -> pa.RecordBatch:
+        """Some of the rows that are taken."""
+        if self.taken is not None:
+            at = self.taken[at]
+        elif at.size == self.rows.num_rows:
+            return self.rows
+        return self.rows.take(pa.array(at))
 
 
 class _Delivered(NamedTuple):
@@ -58,34 +85,57 @@ class Timely:
 
     def __init__(self, blobs: Sequence[Blob], spec: JoinSpec, late_ms: int) -> None:
         self._spec = spec
-        self._pieces: tuple[list[Chunk], list[Chunk]] = ([], [])
+        self._pieces: tuple[list[_Piece], list[_Piece]] = ([], [])
         seen = [0, 0]
         for side in SIDES:
-            for piece in pieces_of(blobs, side):
-                chunk = timely(side, piece, spec, late_ms)
-                seen[side] += chunk.seen
-                if chunk.rows.num_rows:
-                    self._pieces[side].append(chunk)
+            for rows in pieces_of(blobs, side):
+                seen[side] += rows.num_rows
+                hot = hot_columns(rows, spec.sides[side], direct=spec.direct)
+                taken = on_time(hot, late_ms)
+                if taken is not None:
+                    hot = Hot(hot.key[taken], hot.time[taken])
+                if hot.key.size:
+                    self._pieces[side].append(_Piece(rows, taken, hot))
         self.seen = seen[0], seen[1]
-        counts = [sum(c.rows.num_rows for c in own) for own in self._pieces]
+        counts = [sum(piece.hot.key.size for piece in own) for own in self._pieces]
         self.taken: tuple[int, int] = (counts[0], counts[1])
 
     def parts(self) -> Iterator[Ordered]:
         """All arrivals in order, in parts of bounded size."""
-        times = [chunk.hot.time for own in self._pieces for chunk in own]
+        times = [piece.hot.time for own in self._pieces for piece in own]
         time = np.concatenate([np.zeros(0, np.int64), *times])
         order = np.argsort(time, kind="stable")  # left rows stand before right ones
         del time, times
-        rows = self._part_rows
-        for start in range(0, order.size, rows):
-            yield self._part(order[start : start + rows])
+        start = 0
+        for end in self._ends(order):
+            yield self._part(order[start:end])
+            start = end
 
-    @property
-    def _part_rows(self) -> int:
-        """Rows of a part, by their average size."""
-        size = sum(chunk.rows.nbytes for own in self._pieces for chunk in own)
-        fitting: int = PART_BYTES * sum(self.taken) // max(1, size)
-        return max(1, min(PART_ROWS, fitting))
+    def _ends(self, order: IntArray) -> Iterator[int]:
+        """Where parts end: large rows may stand together, so each one counts."""
+        sizes = self._sizes_if_many()
+        end = 0
+        while end < order.size:
+            start, end = end, min(end + PART_ROWS, order.size)
+            if sizes is not None:
+                filled = np.cumsum(sizes[order[start:end]], dtype=np.int64)
+                fitting = int(np.searchsorted(filled, PART_BYTES, side="right"))
+                end = start + max(1, fitting)
+                del filled
+            yield end
+
+    def _sizes_if_many(self) -> npt.NDArray[np.int32] | None:
+        """Bytes of each row as delivered; None if all fit into one part."""
+        pieces = [piece for own in self._pieces for piece in own]
+        if sum(piece.rows.nbytes for piece in pieces) <= PART_BYTES:
+            return None
+        sizes = np.empty(sum(self.taken), np.int32)
+        first = 0
+        for piece in pieces:
+            rows = slice(first, first + piece.hot.key.size)
+            sizes[rows] = np.minimum(piece.sizes(), PART_BYTES)
+            first = rows.stop
+        return sizes
 
     def _part(self, order: IntArray) -> Ordered:
         """Arrivals by their place among all, as delivered."""
@@ -114,15 +164,14 @@ class Timely:
         nothing = np.zeros(0, np.int64)
         keys, times, importances, taken = [nothing], [nothing], [np.zeros(0)], []
         first = 0
-        for chunk in self._pieces[side]:
-            low, high = np.searchsorted(wanted, [first, first + chunk.hot.key.size])
+        for piece in self._pieces[side]:
+            low, high = np.searchsorted(wanted, [first, first + piece.hot.key.size])
             here = wanted[low:high] - first
-            first += chunk.hot.key.size
+            first += piece.hot.key.size
             if here.size:
-                whole = here.size == chunk.rows.num_rows
-                rows = chunk.rows if whole else chunk.rows.take(pa.array(here))
-                keys.append(chunk.hot.key[here])
-                times.append(chunk.hot.time[here])
+                rows = piece.select(here)
+                keys.append(piece.hot.key[here])
+                times.append(piece.hot.time[here])
                 importances.append(_importance(rows))
                 taken.append(as_stored(rows))
         batch = pa.concat_batches(taken) if taken else None

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from shedjoin.core.batches import CHUNK_BYTES
 from shedjoin.core.workspace import Workspace
 from shedjoin.types import SIDES, BoolArray, IntArray, Side
 
@@ -147,22 +148,29 @@ class Payload:
         place = place.copy()
         moving = np.flatnonzero(hit)
         moving = moving[np.argsort(place[moving])]
-        parts: tuple[list[pa.RecordBatch], list[pa.RecordBatch]] = ([], [])
-        moved: tuple[list[IntArray], list[IntArray]] = ([], [])
-        for rows, found, at in self.by_segment(place[moving]):
-            side = self._side(int(place[moving[at[0]]] >> ROW_BITS))
-            parts[side].append(rows.take(pa.array(found)))
-            moved[side].append(moving[at])
+        segment = place[moving] >> ROW_BITS
+        sides = {number: self.segments[number].side for number in chosen}
+        for side in SIDES:
+            mine = [number for number in chosen if sides[number] == side]
+            own = moving[np.isin(segment, mine)]
+            for rows, at in self._merged(place[own]):
+                place[own[at]] = self.add(side, rows)
         for number in chosen:
             self._drop(number)
-        for side in SIDES:
-            if parts[side]:
-                to = self.add(side, pa.concat_batches(parts[side]))
-                place[np.concatenate(moved[side])] = to
         return place
 
-    def _side(self, number: int) -> int:
-        return self.segments[number].side
+    def _merged(self, place: IntArray) -> Iterator[tuple[pa.RecordBatch, IntArray]]:
+        """Rows of some segments in chunks, and their positions in ``place``."""
+        parts: list[pa.RecordBatch] = []
+        moved: list[IntArray] = []
+        for rows, found, at in self.by_segment(place) if place.size else ():
+            parts.append(rows.take(pa.array(found)))
+            moved.append(at)
+            if sum(part.nbytes for part in parts) >= CHUNK_BYTES:
+                yield pa.concat_batches(parts), np.concatenate(moved)
+                parts, moved = [], []
+        if parts:
+            yield pa.concat_batches(parts), np.concatenate(moved)
 
     def _drop(self, number: int) -> None:
         del self.segments[number]

@@ -21,6 +21,7 @@ from shedjoin.core.budgeted.store import BudgetedStore, shedding_of
 from shedjoin.core.budgeted.table import SlotTable
 from shedjoin.core.budgeted.thresholds import Thresholds
 from shedjoin.core.codec import FORMAT, check_origin, encode_rows
+from shedjoin.core.policy import Policy
 from shedjoin.core.schema import as_stored
 from shedjoin.core.shedding import Shedding
 from shedjoin.core.spec import JoinSpec
@@ -42,25 +43,61 @@ def stored_facts(blobs: Blobs, spec: JoinSpec) -> dict[str, Any] | None:
         facts: dict[str, Any] = json.loads(reader.schema.metadata[_META])
         table = reader.read_all()
     check_origin(facts["format"], facts["fingerprint"], spec.fingerprint())
+    _check_format(facts["format"])
     _check_sample(facts, shedding_of(spec))
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
     facts["segments"] = [Stored(*row) for row in rows]
     return facts
 
 
+def _check_format(found: int) -> None:
+    if found < FORMAT:
+        raise StateMismatchError(
+            f"the checkpoint has a budget and was written in format {found}; this "
+            f"version reads such state from format {FORMAT} on.",
+            fix="go on with the version that wrote it, or start with a new "
+            "checkpointLocation.",
+        )
+
+
 def _check_sample(facts: dict[str, Any], shedding: Shedding) -> None:
-    """Refuse to sample from residents that were not drawn by these lots.
+    """Refuse to sample from residents that were drawn in another way.
 
     Nothing would tell how likely each of them was to stay.
     """
-    seed = facts.get("sample_seed")
-    if shedding.policy.samples and seed != shedding.coin_seed:
-        kept = "without weights" if seed is None else f"a sample with seed {seed}"
-        raise StateMismatchError(
-            f"the checkpoint holds {kept}; this query wants a sample with seed "
-            f"{shedding.coin_seed}.",
-            fix="start with a new checkpointLocation, or restore the old keep=.",
+    if not shedding.policy.samples:
+        return
+    seed, pooled = facts["sample_seed"], shedding.budget.split is None
+    kept = f"a sample with seed {seed}"
+    wanted = f"a sample with seed {shedding.coin_seed}"
+    if seed is None:
+        kept = "rows without weights"
+    elif seed == shedding.coin_seed and facts["drawn_by"] != drawn_by(shedding):
+        kept, wanted = (
+            f"a sample drawn by {' and '.join(['lots', *verbs])}"
+            for verbs in (facts["drawn_by"], drawn_by(shedding))
         )
+    elif seed == shedding.coin_seed and facts["pooled"] != pooled:
+        kept, wanted = (
+            "a sample from a budget " + ("for both streams" if both else "with a split")
+            for both in (facts["pooled"], pooled)
+        )
+    if kept != wanted:
+        raise StateMismatchError(
+            f"the checkpoint holds {kept}; this query wants {wanted}.",
+            fix="start with a new checkpointLocation, or restore the old keep= and "
+            "the old split.",
+        )
+
+
+def drawn_by(shedding: Shedding) -> list[str]:
+    """Coins by which a sample is drawn besides the lots of its rows."""
+    policy = type(shedding.policy)
+    return [
+        verb
+        for verb in ("thin", "coins")
+        if getattr(policy, verb) is not getattr(Policy, verb)
+    ]
 
 
 def open_store(
@@ -83,7 +120,7 @@ def open_store(
     payload = Payload(workspace, facts["segments"], facts["next_id"])
     store = BudgetedStore(spec, shard, table, payload)
     store.watermark_ms = facts["watermark_ms"]
-    store.log = facts["log"]
+    store.log = list(facts["log"])
     store.log_rows = facts["log_rows"]
     store.gains = [(at, gained) for at, gained in facts["gains"]]
     store.thresholds = Thresholds(facts["thresholds"])
@@ -160,6 +197,7 @@ def _directory(store: BudgetedStore, token: str) -> bytes:
         "pooled": store.pooled,
         "in_bytes": store.in_bytes,
         "sample_seed": shedding.coin_seed if shedding.policy.samples else None,
+        "drawn_by": drawn_by(shedding),
         "log": store.log,
         "log_rows": store.log_rows,
         "gains": store.gains,

@@ -68,8 +68,7 @@ class Rounds:
             max(store.capacity_rows, _SMALLEST_BLOCK), _LARGEST_BLOCK
         )
         self._rules = _rules(store, shedding)
-        keeps_us, seed = store.spec.keeps_us, shedding.coin_seed
-        self._verbs = Verbs(policy, store.models, keeps_us, seed)
+        self._verbs = Verbs(policy, store.spec.keeps_us, shedding.coin_seed)
         self._filler = Filler(store.table, self._rules, self._block_rows)
         self._learns = policy.dynamic or policy.learns
         self._steady = isinstance(shedding.recompute, Amortised) or not self._learns
@@ -96,6 +95,7 @@ class Rounds:
         """
         self._arrivals = arrivals
         self._scalars = self._store.table.scalars
+        self._verbs.models = self._store.models
         self._victims = no_victims()
         if np.isfinite(arrivals.importance).any():
             self._scalars[VALUED] = 1

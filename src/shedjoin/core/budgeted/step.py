@@ -41,6 +41,7 @@ def budgeted_step(
     store.table.scalars[LONGEST] = 0
     store.models.seen_matches = 0.0
     store.models.seen_pairs = 0
+    rounds.tally[EVICTED : EVICTED + 2] += store.settle_surplus()
     matched = ahead = 0
     part: Ordered | None = None
     for following in arrivals.parts():
@@ -50,7 +51,7 @@ def budgeted_step(
         part = following
         if store.in_bytes:
             store.models.capacity_rows = sum(store.capacity) / part.size.mean()
-        store.table.start(int(part.time[0]), 1000 * watermark_ms, store.spec.window_us)
+        store.start(int(part.time[0]), watermark_ms)
         for pairs in _collected(rounds.run(part)):
             for batch in gather(part, store.payload, store.spec, pairs):
                 matched += batch.num_rows

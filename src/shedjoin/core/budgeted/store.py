@@ -61,8 +61,7 @@ class BudgetedStore:
         self.capacity_rows = usable // row_bytes
         self.table = table
         self.payload = payload
-        samples = self.shedding.policy.samples
-        self.models = Models(spec.keeps_us, self.capacity_rows, samples=samples)
+        self.models = self._new_models()
         self.watermark_ms = 0
         self.log: list[int] = []
         self.log_rows = 0
@@ -83,6 +82,14 @@ class BudgetedStore:
         return self.table.expire(
             (horizon - keep[0], horizon - keep[1]), pooled=self.pooled
         )
+
+    def start(self, first_us: int, watermark_ms: int) -> None:
+        """Begin to join arrivals, of which the first has this time."""
+        if self.table.start(first_us, 1000 * watermark_ms, self.spec.window_us):
+            capacity_rows = self.models.capacity_rows
+            self.models = self._new_models()
+            self.models.capacity_rows = capacity_rows
+            self.models.begin(first_us)
 
     def keep_pending(self, arrivals: Ordered) -> None:
         """Store the payload of arrivals that became residents and still are."""
@@ -110,13 +117,27 @@ class BudgetedStore:
         horizon = self.table.clock_us + self.spec.window_us
         return int((time > horizon).sum())
 
+    def settle_surplus(self) -> IntArray:
+        """Let rows go that the budget has no room for: it was larger before.
+
+        They go before anything is joined. How many of each side is returned.
+        """
+        shed = np.zeros(2, np.int64)
+        for pool in (0, 1):
+            surplus = int(self.table.scalars[USED + pool]) - self.capacity[pool]
+            if surplus > 0:
+                alive = self.table.alive()
+                mine = alive if self.pooled else alive[self.table.side(alive) == pool]
+                shed += self._shed_lowest(mine, surplus, (pool,))
+        return shed
+
     def fit(self) -> IntArray:
         """Rewrite what has become sparse; keep a budget in bytes to the byte.
 
         Where rows are larger than they were taken for, some more have to go: how many
         of each side is returned.
         """
-        shed = self._shed_surplus()
+        shed = np.zeros(2, np.int64)
         spare = self.share - SLOT_BYTES * self.table.size
         self._tidy(spare if self.in_bytes else None)
         if self.table.size > 4 * self.table.count + 1024:
@@ -144,34 +165,30 @@ class BudgetedStore:
         place = self.table.column(PLACE)
         size = None
         if self.in_bytes:
-            size = (self.table.table.meta[alive] >> SIZE_SHIFT) - SLOT_BYTES
+            size = self._size(alive) - SLOT_BYTES
         moved = self.payload.tidy(place[alive], size, most)
         changed = np.flatnonzero(moved != place[alive])
         place[alive[changed]] = moved[changed]
         self.table.touch(alive[changed])
 
-    def _shed_surplus(self) -> IntArray:
-        """Let rows go that a budget of rows has no room for: it was larger before."""
-        shed = np.zeros(2, np.int64)
-        used = self.table.scalars[USED : USED + 2]
-        for pool in (0, 1):
-            surplus = int(used[pool]) - self.capacity[pool]
-            if surplus > 0 and not self.in_bytes:
-                alive = self.table.alive()
-                mine = alive if self.pooled else alive[self.table.side(alive) == pool]
-                shed += self._shed_lowest(mine, surplus, (pool,))
-        return shed
-
     def _shed_some(self) -> IntArray:
         """Let an eighth go, lowest scores first, of any pool."""
         alive = self.table.alive()
-        return self._shed_lowest(alive, -(-alive.size // 8), (0, 1))
+        return self._shed_lowest(alive, -(-int(self._size(alive).sum()) // 8), (0, 1))
+
+    def _size(self, slots: IntArray) -> IntArray:
+        """What residents take from the budget."""
+        size: IntArray = self.table.table.meta[slots] >> SIZE_SHIFT
+        return size
 
     def _shed_lowest(
-        self, slots: IntArray, count: int, pools: tuple[int, ...]
+        self, slots: IntArray, size: int, pools: tuple[int, ...]
     ) -> IntArray:
+        """Shed residents that take at least so much together."""
         number, score = self.table.column(NUMBER)[slots], self.table.table.score[slots]
-        gone = slots[np.lexsort((number, score))[:count]]
+        order = slots[np.lexsort((number, score))]
+        count = int(np.searchsorted(np.cumsum(self._size(order)), size)) + 1
+        gone = order[:count]
         if self.shedding.policy.samples:
             highest = float(self.table.table.score[gone].max())
             for pool in pools:
@@ -180,3 +197,7 @@ class BudgetedStore:
         sides = np.bincount(self.table.side(gone), minlength=2)
         self.table.vacate(gone, pooled=self.pooled)
         return sides
+
+    def _new_models(self) -> Models:
+        samples = self.shedding.policy.samples
+        return Models(self.spec.keeps_us, self.capacity_rows, samples=samples)

@@ -9,6 +9,7 @@ from shedjoin.core.policy import Residents
 from shedjoin.core.workspace import Workspace
 from shedjoin.kernels.slots import (
     ALIVE_BIT,
+    ARRIVED,
     CLOCK,
     COUNT,
     DIRTY_BIT,
@@ -26,6 +27,7 @@ from shedjoin.kernels.slots import (
     SCALARS,
     SEED,
     SIDE_BIT,
+    SIDES_SEEN,
     SIZE_SHIFT,
     SLOTS,
     TIME,
@@ -43,6 +45,7 @@ from shedjoin.kernels.stages import GROUP_ROWS, Table
 from shedjoin.types import FloatArray, IntArray
 
 SLOT_BYTES = 8 * (2 + WORDS + 5)
+_BOTH_SIDES = 0b11
 _COLUMNS = ("score", "importance", "meta", "chance", "coins")
 _LOGGED = {"key": KEY, "time": TIME, "place": PLACE, "last": LAST, "number": NUMBER}
 
@@ -114,18 +117,26 @@ class SlotTable:
         """Whether a resident still has coins of its own."""
         return bool(self.table.coins[self.alive()].any())
 
-    def start(self, first_us: int, watermark_us: int, window_us: int) -> None:
-        """Begin a micro-batch: both streams have reached the watermark.
+    def start(self, first_us: int, watermark_us: int, window_us: int) -> bool:
+        """Begin a micro-batch; tell whether all there is to know of times begins, too.
 
-        The very first arrival speaks for both: it is the earliest of its micro-batch.
+        Both streams have reached the watermark. The first arrival speaks for both: it
+        is the earliest of its micro-batch. As long as one stream is silent, an earlier
+        one takes its place: the first may have been a row from the future.
         """
-        latest = self.scalars[LATEST : LATEST + 2]
-        if (latest == UNSEEN).all():
+        scalars, latest = self.scalars, self.scalars[LATEST : LATEST + 2]
+        both = scalars[SIDES_SEEN] == _BOTH_SIDES
+        first = bool((latest == UNSEEN).all())
+        begins = first or bool(not both and first_us < self.clock_us - window_us)
+        if begins:
             latest[:] = first_us
-            self.scalars[LEAD] = window_us // 4
-            self.scalars[MEASURED] = first_us
+            scalars[CLOCK] = first_us
+            scalars[LEAD] = window_us // 4
+            scalars[MEASURED] = first_us
+            scalars[ARRIVED : ARRIVED + 2] = 0
         np.maximum(latest, watermark_us, out=latest)
-        self.scalars[CLOCK] = max(self.scalars[CLOCK], watermark_us)
+        scalars[CLOCK] = max(self.clock_us, watermark_us)
+        return begins
 
     @property
     def scalars(self) -> IntArray:

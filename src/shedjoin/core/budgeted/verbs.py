@@ -21,19 +21,17 @@ class Verbs:
     ----------
     policy : Policy
         The policy.
-    models : Models
-        What it may know.
     keep_us : (int, int)
         How long a row of each side can be matched.
     seed : int
         Of its coins.
     """
 
-    def __init__(
-        self, policy: Policy, models: Models, keep_us: tuple[int, int], seed: int
-    ) -> None:
+    models: Models
+    """What it may know."""
+
+    def __init__(self, policy: Policy, keep_us: tuple[int, int], seed: int) -> None:
         self._policy = policy
-        self._models = models
         self._keep_us = keep_us
         self._seed = seed
         self.unadmitted = 0
@@ -44,14 +42,14 @@ class Verbs:
     ) -> Arriving:
         """Arrivals of a block, the first of which has that number."""
         part = slice(start, end)
-        newcomers = Residents(
-            side=rows.side[part],
-            key=rows.key[part],
-            time=rows.time[part],
+        newcomers = Residents(  # copies: a policy may work in place
+            side=rows.side[part].copy(),
+            key=rows.key[part].copy(),
+            time=rows.time[part].copy(),
             number=number + np.arange(end - start),
-            importance=rows.importance[part],
+            importance=rows.importance[part].copy(),
             matches=np.zeros(end - start),
-            last_match=rows.time[part],
+            last_match=rows.time[part].copy(),
             now_us=now_us,
             keep_us=self._keep_us,
         )
@@ -62,10 +60,10 @@ class Verbs:
             does[coins < 0] &= ~RETAIN
         self.unretained += int(((does & (ADMIT | RETAIN)) == ADMIT).sum())
         return Arriving(
-            side=newcomers.side,
-            key=newcomers.key,
-            time=newcomers.time,
-            importance=newcomers.importance,
+            side=rows.side[part],
+            key=rows.key[part],
+            time=rows.time[part],
+            importance=rows.importance[part],
             size=rows.size[part],
             score=self.scores(newcomers, first=True),
             place=-1 - np.arange(start, end),
@@ -77,11 +75,11 @@ class Verbs:
     def scores(self, residents: Residents, *, first: bool = False) -> FloatArray:
         """Scores of residents, or the first ones of arrivals."""
         policy, verb = self._policy, "first_score" if first else "score"
-        given = getattr(policy, verb)(residents, self._models)
+        given = getattr(policy, verb)(residents, self.models)
         return answers.scores(policy, verb, given, residents.key.size)
 
     def _does(self, newcomers: Residents) -> IntArray:
-        policy, models = self._policy, self._models
+        policy, models = self._policy, self.models
         rows = newcomers.key.size
         admit = policy.admit(newcomers, models)
         probe = policy.probe(newcomers, models)
@@ -100,13 +98,13 @@ class Verbs:
 
     def _chance(self, newcomers: Residents) -> FloatArray:
         rows = newcomers.key.size
-        chance = self._policy.thin(newcomers, self._models)
+        chance = self._policy.thin(newcomers, self.models)
         if chance is None:
             return np.ones(rows)
         return answers.chances(self._policy, "thin", chance, rows)
 
     def _coins(self, newcomers: Residents, chance: FloatArray) -> IntArray | None:
-        count = self._policy.coins(newcomers, self._models)
+        count = self._policy.coins(newcomers, self.models)
         if count is None:
             return None
         count = answers.counts(self._policy, "coins", count, newcomers.key.size)

@@ -16,6 +16,7 @@ from shedjoin.quality.intervals import cluster_interval
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _SHARD_SHIFT = 44
+_LEAST = float(np.finfo(np.float64).tiny)
 
 
 class Sampled(NamedTuple):
@@ -52,7 +53,8 @@ def weigh(
     """
     score, chance = marks[0::2], marks[1::2]
     given = policy.inclusion(score, bar, key, number)
-    stayed = answers.chances(policy, "inclusion", given, key.size)
+    # What has happened had a chance; its weight is one over it.
+    stayed = answers.chances(policy, "inclusion", given, key.size, least=_LEAST)
     own = (shard << _SHARD_SHIFT) | number
     alone = (chance < 1.0) & (stayed >= 1.0)
     pair = chain_words(own, arrival)
