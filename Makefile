@@ -50,7 +50,7 @@ test-nojit: ## Kernels and core as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels tests/core $(ARGS)
 
 test-spark: ## Tests on Spark; needs Java 17
-	$(BIN)/python -m pytest -q -m 'spark and not long' -p no:randomly -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -q -m 'spark and not long' -p no:randomly $(ARGS)
 
 test-cluster: ## Kills, speculation, popular keys and many queries on Spark, at full size
 	$(BIN)/python -m pytest -q -s -p no:randomly -m 'spark and long' tests/spark $(ARGS)

@@ -205,6 +205,7 @@ def test_who_has_no_room_any_more_meets_nobody() -> None:
     assert reports[0].evicted == 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "budgets",
     [
@@ -214,9 +215,9 @@ def test_who_has_no_room_any_more_meets_nobody() -> None:
     ids=["smaller", "split"],
 )
 def test_weights_hold_after_a_budget_changed(budgets: tuple[Budget, Budget]) -> None:
-    """Mean of 60 seeds against the truth, within three standard errors."""
+    """Mean of 30 seeds against the truth, within three standard errors."""
     weights = []
-    for seed in range(60):
+    for seed in range(30):
         blobs = MemoryBlobs()
         for budget, numbers in zip(budgets, (range(6), range(6, 7)), strict=True):
             _, reports = go_on(Start(EqCluster(seed), budget), blobs, numbers)
@@ -226,7 +227,7 @@ def test_weights_hold_after_a_budget_changed(budgets: tuple[Budget, Budget]) -> 
     truth = go_on(Start(budget=None), blobs, range(6, 7))[1][0].matched
     error = float(np.std(weights)) / len(weights) ** 0.5
     assert abs(float(np.mean(weights)) - truth) < 3 * error
-    assert error < 0.15 * truth
+    assert error < 0.2 * truth
 
 
 def test_state_of_the_first_format_with_a_budget_is_refused() -> None:

@@ -222,7 +222,9 @@ def pair_batches() -> list[tuple[pa.Table, pa.Table]]:
     return batches
 
 
-@pytest.mark.parametrize("time", [None, "left_time"], ids=str)
+@pytest.mark.parametrize(
+    "time", [pytest.param(None, marks=pytest.mark.long), "left_time"], ids=str
+)
 def test_a_joined_stream_gives_what_joined_tables_give(
     time: str | None,
     spark: SparkSession,

@@ -17,13 +17,12 @@ from .processes import Query, count, kill, members, running, wait_for_end, wait_
 from .queries import same
 from .sources import NAMES, Sources
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 BATCHES = 16
 CASES = [
-    ("results", 2),
-    pytest.param("results", 8, marks=pytest.mark.long),
-    pytest.param("sample", 8, marks=pytest.mark.long),
+    ("results", 8),
+    ("sample", 8),
 ]
 DAEMON = "pyspark.daemon"
 

@@ -68,7 +68,13 @@ def test_alone(frames: Frames, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "pair", [("fifo", "prob"), ("prob", "ijoin"), ("ijoin", "fifo")], ids="-".join
+    "pair",
+    [
+        ("fifo", "prob"),
+        pytest.param(("prob", "ijoin"), marks=pytest.mark.long),
+        pytest.param(("ijoin", "fifo"), marks=pytest.mark.long),
+    ],
+    ids="-".join,
 )
 def test_two_policies(pair: tuple[str, str], frames: Frames, tmp_path: Path) -> None:
     a, b = (tagged(frames, name, POLICIES[name], name) for name in pair)
@@ -90,7 +96,9 @@ def test_the_same_join_under_two_names(frames: Frames, tmp_path: Path) -> None:
         assert found.total("matched", name=name) == len(expected)
 
 
-@pytest.mark.parametrize("reuse", ["true", "false"])
+@pytest.mark.parametrize(
+    "reuse", ["true", pytest.param("false", marks=pytest.mark.long)]
+)
 def test_a_result_used_twice(
     reuse: str, spark: SparkSession, frames: Frames, tmp_path: Path
 ) -> None:
