@@ -88,7 +88,6 @@ def lost(folder: Path, why: str = "") -> int:
     return sum("Lost task" in line and why in line for line in lines)
 
 
-@pytest.mark.long
 def test_a_few_kills(spark: SparkSession, tmp_path: Path) -> None:
     killed(spark, tmp_path, ("exact", "results"), batches=6, kills=4)
 
