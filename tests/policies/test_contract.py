@@ -64,6 +64,12 @@ def test_policy(kind: type[Policy], name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", POLICIES, ids=lambda kind: kind.__name__)
+def test_budget_on_some_streams(kind: type[Policy]) -> None:
+    CHECKS["budget"](kind(), Trials(40, seed=1000))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", POLICIES, ids=lambda kind: kind.__name__)
 def test_budget_on_many_streams(kind: type[Policy]) -> None:
     CHECKS["budget"](kind(), Trials(200, seed=1000))
 
