@@ -43,7 +43,7 @@ _SMALL = (
     ("spool", "HELD_BYTES", 4096),
 )
 """Sizes at which results are given out and arrivals wait on disk, here for few rows."""
-_MEMORY = (("copies", "_works"), ("disk", "_trash"), ("disk", "_last_sweep"))
+_MEMORY = (("disk", "_works"), ("disk", "_last_sweep"))
 """Variables of modules in which a worker remembers things from attempt to attempt."""
 
 

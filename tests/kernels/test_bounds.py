@@ -76,7 +76,9 @@ CALLS = ("counted", "thrifty", "around", "library_kernel", "library_lean_kernel"
 
 def outcome(program: Path, *indices: str, checked: bool) -> dict[str, str]:
     """Run the program in a process of its own, with or without checks."""
-    settings = {name: os.environ[name] for name in os.environ if name[:6] != "NUMBA_"}
+    settings = {
+        name: os.environ[name] for name in os.environ if not name.startswith("NUMBA_")
+    }
     run = subprocess.run(
         [sys.executable, str(program), *indices],
         env=settings | ({"NUMBA_BOUNDSCHECK": "1"} if checked else {}),

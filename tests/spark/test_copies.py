@@ -13,7 +13,6 @@ import pytest
 
 from shedjoin.core.workspace import WorkspaceError
 from shedjoin.errors import ParameterError
-from shedjoin.spark import copies as copies_module
 from shedjoin.spark import disk
 from shedjoin.spark.copies import NodeCopies, Owner
 from shedjoin.spark.disk import CopySettings, sweep
@@ -195,7 +194,8 @@ def test_workers_of_two_containers(monkeypatch: pytest.MonkeyPatch) -> None:
     """They may have the same process id, and count alike."""
     made = []
     for number in range(2):
-        monkeypatch.setattr(copies_module, "_works", itertools.count())
+        monkeypatch.setattr(disk, "_works", itertools.count())
+        monkeypatch.setattr(disk, "_WORKER", f"container{number}")
         copies = NodeCopies(OWNER, disk.DEFAULT)
         workspace = copies.fresh()
         made.append((copies, workspace))
@@ -219,18 +219,11 @@ def test_workers_of_two_containers(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_a_bad_setting_is_named(setting: str, value: str) -> None:
-    class Conf:
-        def get(self, key: str, default: str) -> str:
-            return value if key == setting else default
-
     with pytest.raises(ParameterError, match=f"{setting}='{value}'") as caught:
-        CopySettings.of(Conf())
+        CopySettings.of(Settings({setting: value}))
     assert setting in caught.value.fix
 
 
 def test_a_number_of_bytes() -> None:
-    class Conf:
-        def get(self, key: str, default: str) -> str:
-            return "1000000" if key == disk.MAX_BYTES else default
-
-    assert CopySettings.of(Conf()).max_bytes == 1_000_000
+    given = Settings({disk.MAX_BYTES: "1000000"})
+    assert CopySettings.of(given).max_bytes == 1_000_000

@@ -64,15 +64,17 @@ def timely(side: Side, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int) -> Ch
 
     Times after the year 146,000 are no times: a window beyond them would overflow.
     """
+    taken, hot = on_time(side, rows, spec, late_ms)
+    own = rows if taken is None else rows.take(pa.array(taken))
+    return Chunk(side, own, hot, rows.num_rows)
+
+
+def on_time(
+    side: Side, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int
+) -> tuple[IntArray | None, Hot]:
+    """Which rows are not late, None if all are on time; and their hot columns."""
     hot = hot_columns(rows, spec.sides[side], direct=spec.direct)
-    taken = on_time(hot, late_ms)
-    if taken is None:
-        return Chunk(side, rows, hot, rows.num_rows)
-    own = Hot(hot.key[taken], hot.time[taken])
-    return Chunk(side, rows.take(pa.array(taken)), own, rows.num_rows)
-
-
-def on_time(hot: Hot, late_ms: int) -> IntArray | None:
-    """Which rows are not late; None if none is."""
     taken = (hot.time > 1000 * late_ms) & (hot.time < _END_US)
-    return None if taken.all() else np.flatnonzero(taken)
+    if taken.all():
+        return None, hot
+    return np.flatnonzero(taken), Hot(hot.key[taken], hot.time[taken])

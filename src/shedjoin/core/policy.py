@@ -159,3 +159,8 @@ class Policy:
     def match_decay(self) -> float:
         """How fast past matches fade, per microsecond; 0 is never."""
         return 0.0
+
+
+def overrides(policy: Policy, verb: str) -> bool:
+    """Whether a policy has an answer of its own to a verb."""
+    return getattr(type(policy), verb) is not getattr(Policy, verb)

@@ -17,13 +17,9 @@ file. Copies lie in Spark's own local folders of the executor, which Spark delet
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
-from contextlib import suppress
 from hashlib import sha256
-from itertools import count
 from pathlib import Path
-from secrets import token_hex
 from typing import NamedTuple
 
 from shedjoin.core.codec import FORMAT
@@ -35,11 +31,12 @@ from shedjoin.spark.disk import (
     remove_copy,
     sweep,
     system_boot,
+    work_name,
+    writable_roots,
 )
 from shedjoin.version import VERSION
 
 _MANIFEST = "manifest.json"
-_works = count()
 
 
 class Owner(NamedTuple):
@@ -72,9 +69,7 @@ class NodeCopies:
             / owner.query
             / f"{join}-{owner.fingerprint}-{owner.shard}"
         )
-        # Workers of two containers may have the same process id and the same folder.
-        mine = f"{os.getpid()}-{token_hex(4)}{next(_works)}"
-        self._work = self._home / f"work-{mine}"
+        self._work = self._home / work_name()
 
     def take(self, token: str) -> MappedWorkspace | None:
         """Take the copy of a state, if this node has it whole."""
@@ -124,13 +119,11 @@ class NodeCopies:
 
 def _root(shard: int) -> Path:
     """Spread shards over the local folders that can be written."""
-    roots = local_roots()
-    for place in range(len(roots)):
-        root = roots[(shard + place) % len(roots)]
-        with suppress(OSError):
-            root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return root
-    raise WorkspaceError(f"none of {', '.join(map(str, roots))} can be written")
+    root = next(writable_roots(shard), None)
+    if root is None:
+        tried = ", ".join(map(str, local_roots()))
+        raise WorkspaceError(f"none of {tried} can be written")
+    return root
 
 
 def _files(folder: Path) -> Iterator[Path]:

@@ -25,7 +25,9 @@ MAX_BYTES = "spark.shedjoin.copies.maxBytes"
 MAX_AGE = "spark.shedjoin.copies.maxAge"
 _SWEEP_EVERY_S = 1.0
 _last_sweep: dict[Path, float] = {}
-_trash = count()
+_works = count()
+_WORKER = token_hex(4)
+"""Tells workers of two containers apart: their process ids may be the same."""
 
 
 class Conf(Protocol):
@@ -105,10 +107,24 @@ def system_boot() -> str:
     return boot.strip()[:8]
 
 
+def writable_roots(first: int = 0) -> Iterator[Path]:
+    """Our folders that can be made, from one of them on."""
+    roots = local_roots()
+    for place in range(len(roots)):
+        root = roots[(first + place) % len(roots)]
+        with suppress(OSError):
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            yield root
+
+
+def work_name() -> str:
+    """A name for a folder that only this worker uses."""
+    return f"work-{os.getpid()}-{_WORKER}-{next(_works)}"
+
+
 def remove_copy(folder: Path) -> None:
     """Remove a folder; nobody can take it any more from the first moment on."""
-    name = f"work-{os.getpid()}-trash{token_hex(4)}{next(_trash)}"
-    trash = folder.with_name(name)
+    trash = folder.with_name(work_name())
     with suppress(OSError):
         folder.rename(trash)
         shutil.rmtree(trash, ignore_errors=True)

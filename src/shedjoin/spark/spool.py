@@ -5,12 +5,13 @@ from __future__ import annotations
 import mmap
 import tempfile
 from collections.abc import Iterable
+from contextlib import suppress
 from io import RawIOBase
 
 import pyarrow as pa
 
 from shedjoin.core.arrivals import Blob
-from shedjoin.spark.disk import local_roots, log
+from shedjoin.spark.disk import log, writable_roots
 from shedjoin.types import Side
 
 HELD_BYTES = 32 << 20
@@ -79,11 +80,7 @@ class Spool:
 
 def _new_file() -> RawIOBase:
     """A file without a name in the first local folder that can be written."""
-    failure = OSError("Spark has no local folder")
-    for folder in local_roots():
-        try:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            return tempfile.TemporaryFile(dir=folder, buffering=0)
-        except OSError as error:
-            failure = error
-    raise failure
+    for root in writable_roots():
+        with suppress(OSError):
+            return tempfile.TemporaryFile(dir=root, buffering=0)
+    raise OSError("none of Spark's local folders can be written")

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shedjoin.core.arrivals import Blob, on_time, pieces_of
 from shedjoin.core.budgeted.table import SLOT_BYTES
-from shedjoin.core.hot import Hot, hot_columns
+from shedjoin.core.hot import Hot
 from shedjoin.core.schema import as_stored
 from shedjoin.core.sizes import row_sizes
 from shedjoin.core.spec import IMPORTANCE_COLUMN, JoinSpec
@@ -90,10 +90,7 @@ class Timely:
         for side in SIDES:
             for rows in pieces_of(blobs, side):
                 seen[side] += rows.num_rows
-                hot = hot_columns(rows, spec.sides[side], direct=spec.direct)
-                taken = on_time(hot, late_ms)
-                if taken is not None:
-                    hot = Hot(hot.key[taken], hot.time[taken])
+                taken, hot = on_time(side, rows, spec, late_ms)
                 if hot.key.size:
                     self._pieces[side].append(_Piece(rows, taken, hot))
         self.seen = seen[0], seen[1]

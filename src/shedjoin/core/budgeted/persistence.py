@@ -21,7 +21,7 @@ from shedjoin.core.budgeted.store import BudgetedStore, shedding_of
 from shedjoin.core.budgeted.table import SlotTable
 from shedjoin.core.budgeted.thresholds import Thresholds
 from shedjoin.core.codec import FORMAT, check_origin, encode_rows
-from shedjoin.core.policy import Policy
+from shedjoin.core.policy import overrides
 from shedjoin.core.schema import as_stored
 from shedjoin.core.shedding import Shedding
 from shedjoin.core.spec import JoinSpec
@@ -65,39 +65,34 @@ def _check_sample(facts: dict[str, Any], shedding: Shedding) -> None:
 
     Nothing would tell how likely each of them was to stay.
     """
-    if not shedding.policy.samples:
-        return
-    seed, pooled = facts["sample_seed"], shedding.budget.split is None
-    kept = f"a sample with seed {seed}"
-    wanted = f"a sample with seed {shedding.coin_seed}"
-    if seed is None:
-        kept = "rows without weights"
-    elif seed == shedding.coin_seed and facts["drawn_by"] != drawn_by(shedding):
-        kept, wanted = (
-            f"a sample drawn by {' and '.join(['lots', *verbs])}"
-            for verbs in (facts["drawn_by"], drawn_by(shedding))
-        )
-    elif seed == shedding.coin_seed and facts["pooled"] != pooled:
-        kept, wanted = (
-            "a sample from a budget " + ("for both streams" if both else "with a split")
-            for both in (facts["pooled"], pooled)
-        )
-    if kept != wanted:
+    wanted = _sample(shedding)
+    if wanted is not None and facts["sample"] != wanted:
         raise StateMismatchError(
-            f"the checkpoint holds {kept}; this query wants {wanted}.",
+            f"the checkpoint holds {_described(facts['sample'])}; this query wants "
+            f"{_described(wanted)}.",
             fix="start with a new checkpointLocation, or restore the old keep= and "
             "the old split.",
         )
 
 
-def drawn_by(shedding: Shedding) -> list[str]:
-    """Coins by which a sample is drawn besides the lots of its rows."""
-    policy = type(shedding.policy)
-    return [
-        verb
-        for verb in ("thin", "coins")
-        if getattr(policy, verb) is not getattr(Policy, verb)
-    ]
+def _sample(shedding: Shedding) -> dict[str, Any] | None:
+    """How a sample is drawn; None if it is no sample."""
+    policy = shedding.policy
+    if not policy.samples:
+        return None
+    return {
+        "seed": shedding.coin_seed,
+        "coins": [verb for verb in ("thin", "coins") if overrides(policy, verb)],
+        "pooled": shedding.budget.split is None,
+    }
+
+
+def _described(sample: dict[str, Any] | None) -> str:
+    if sample is None:
+        return "rows without weights"
+    coins = "lots and coins" if sample["coins"] else "lots"
+    split = "no split" if sample["pooled"] else "a split"
+    return f"a sample by {coins} with seed {sample['seed']} and {split}"
 
 
 def open_store(
@@ -185,7 +180,6 @@ def _last(store: BudgetedStore) -> int:
 
 
 def _directory(store: BudgetedStore, token: str) -> bytes:
-    shedding = store.shedding
     facts = {
         "format": FORMAT,
         "fingerprint": store.spec.fingerprint(),
@@ -196,8 +190,7 @@ def _directory(store: BudgetedStore, token: str) -> bytes:
         "scalars": store.table.scalars.tolist(),
         "pooled": store.pooled,
         "in_bytes": store.in_bytes,
-        "sample_seed": shedding.coin_seed if shedding.policy.samples else None,
-        "drawn_by": drawn_by(shedding),
+        "sample": _sample(store.shedding),
         "log": store.log,
         "log_rows": store.log_rows,
         "gains": store.gains,

@@ -13,7 +13,7 @@ from shedjoin.core.budgeted.ordered import Ordered
 from shedjoin.core.budgeted.store import BudgetedStore
 from shedjoin.core.budgeted.verbs import Verbs
 from shedjoin.core.budgeted.weights import SelfCheck, weigh
-from shedjoin.core.policy import Policy
+from shedjoin.core.policy import overrides
 from shedjoin.core.recompute import Adaptive, Amortised
 from shedjoin.core.shedding import Shedding
 from shedjoin.core.window import parse_duration
@@ -296,8 +296,8 @@ def _rules(store: BudgetedStore, shedding: Shedding) -> Rules:
         foresee=int(policy.foresees),
         combine=shedding.combine_code,
         valued=0,
-        thins=int(type(policy).thin is not Policy.thin),
-        tosses=int(type(policy).coins is not Policy.coins),
+        thins=int(overrides(policy, "thin")),
+        tosses=int(overrides(policy, "coins")),
         weighs=int(policy.samples),
         seed=shedding.coin_seed,
         bucket_seed=int(store.table.scalars[SEED]),

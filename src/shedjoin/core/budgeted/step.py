@@ -41,7 +41,7 @@ def budgeted_step(
     store.table.scalars[LONGEST] = 0
     store.models.seen_matches = 0.0
     store.models.seen_pairs = 0
-    rounds.tally[EVICTED : EVICTED + 2] += store.settle_surplus()
+    rounds.tally[EVICTED : EVICTED + 2] += store.shed_surplus()
     matched = ahead = 0
     part: Ordered | None = None
     for following in arrivals.parts():
@@ -49,9 +49,9 @@ def budgeted_step(
             store.keep_pending(part)
             rounds.tally[EVICTED : EVICTED + 2] += store.fit()
         part = following
+        store.start(int(part.time[0]), watermark_ms)
         if store.in_bytes:
             store.models.capacity_rows = sum(store.capacity) / part.size.mean()
-        store.start(int(part.time[0]), watermark_ms)
         for pairs in _collected(rounds.run(part)):
             for batch in gather(part, store.payload, store.spec, pairs):
                 matched += batch.num_rows

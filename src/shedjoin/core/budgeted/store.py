@@ -86,9 +86,7 @@ class BudgetedStore:
     def start(self, first_us: int, watermark_ms: int) -> None:
         """Begin to join arrivals, of which the first has this time."""
         if self.table.start(first_us, 1000 * watermark_ms, self.spec.window_us):
-            capacity_rows = self.models.capacity_rows
             self.models = self._new_models()
-            self.models.capacity_rows = capacity_rows
             self.models.begin(first_us)
 
     def keep_pending(self, arrivals: Ordered) -> None:
@@ -117,7 +115,7 @@ class BudgetedStore:
         horizon = self.table.clock_us + self.spec.window_us
         return int((time > horizon).sum())
 
-    def settle_surplus(self) -> IntArray:
+    def shed_surplus(self) -> IntArray:
         """Let rows go that the budget has no room for: it was larger before.
 
         They go before anything is joined. How many of each side is returned.
