@@ -52,8 +52,8 @@ test-nojit: ## Kernels and core as plain Python
 test-spark: ## Tests on Spark; needs Java 17
 	$(BIN)/python -m pytest -q -m 'spark and not long' -p no:randomly $(ARGS)
 
-test-cluster: ## Kills, speculation, popular keys and many queries on Spark, at full size
-	$(BIN)/python -m pytest -q -s -p no:randomly -m 'spark and long' tests/spark $(ARGS)
+test-cluster: ## Kills, speculation, popular keys, many queries and a fresh installation, at full size
+	$(BIN)/python -m pytest -q -s -p no:randomly -m 'spark and long' $(ARGS)
 
 test-spark-oldest: ## Tests on the oldest supported PySpark, in a venv of its own
 	PYTHON=$(PYTHON) .ci/spark-oldest $(ARGS)

@@ -56,6 +56,15 @@ def test_the_quickstart_without_spark(tmp_path: Path) -> None:
 
 @pytest.mark.spark
 @pytest.mark.newest_only
+def test_the_quickstart_on_spark(tmp_path: Path) -> None:
+    printed = run(sys.executable, BLOCKS[3], tmp_path)
+    assert "clicked_at" in printed
+    assert "matched" in printed
+
+
+@pytest.mark.spark
+@pytest.mark.newest_only
+@pytest.mark.long
 def test_both_quickstarts_in_a_fresh_environment(tmp_path: Path) -> None:
     venv.create(tmp_path / "fresh", with_pip=True)
     python = str(tmp_path / "fresh" / "bin" / "python")
