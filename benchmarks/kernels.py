@@ -17,12 +17,13 @@ import pyarrow as pa
 from benchmarks.console import progress
 from benchmarks.record import Record
 from benchmarks.streams import START_US
-from shedjoin.core.packing import pack
-from shedjoin.core.step import Outcome, step
-from shedjoin.core.store import WindowStore
-from shedjoin.core.window import Within
-from shedjoin.core.workspace import MemoryWorkspace
+from shedjoin.columns.packing import pack
 from shedjoin.local.tables import make_spec
+from shedjoin.operators.exact.step import step
+from shedjoin.operators.exact.store import WindowStore
+from shedjoin.operators.frame.step import Outcome
+from shedjoin.spec.window import Within
+from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import SIDES
 
 SEED = 3

@@ -22,13 +22,13 @@ import pyarrow as pa
 from benchmarks.console import progress
 from benchmarks.record import Record
 from shedjoin import Budget, Within
-from shedjoin.core.policy import Policy, Residents
+from shedjoin.datasets.streams import START_US
+from shedjoin.datasets.workloads import Curve, Frequencies, age_curve, aged, zipf
 from shedjoin.local.runner import join
-from shedjoin.local.streams import START_US
-from shedjoin.local.workloads import Curve, Frequencies, age_curve, aged, zipf
 from shedjoin.models.curve import priorities
 from shedjoin.models.learned import Models
 from shedjoin.policies import Age, Prob
+from shedjoin.policies.base import Policy, Residents
 from shedjoin.types import FloatArray
 
 TIMES = ("left_time", "right_time")

@@ -24,22 +24,23 @@ import pyarrow as pa
 from benchmarks.console import progress
 from benchmarks.record import Record
 from benchmarks.streams import START_US
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.budget import Budget
-from shedjoin.core.budgeted.payload import Payload
-from shedjoin.core.budgeted.step import budgeted_step
-from shedjoin.core.budgeted.store import BudgetedStore
-from shedjoin.core.budgeted.table import SlotTable
-from shedjoin.core.packing import pack
-from shedjoin.core.policy import Policy
-from shedjoin.core.shedding import Shedding
-from shedjoin.core.spec import JoinSpec
-from shedjoin.core.step import Outcome, step
-from shedjoin.core.store import WindowStore
-from shedjoin.core.window import Within
-from shedjoin.core.workspace import MemoryWorkspace
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.packing import pack
 from shedjoin.local.tables import make_spec
+from shedjoin.operators.budgeted.step import budgeted_step
+from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.budgeted.table import SlotTable
+from shedjoin.operators.exact.step import step
+from shedjoin.operators.exact.store import WindowStore
+from shedjoin.operators.frame.step import Outcome
 from shedjoin.policies import Age, Expected, Fifo, Greedy, Prob, Rand
+from shedjoin.policies.base import Policy
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.shedding import Shedding
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.spec.window import Within
+from shedjoin.state.payload import Payload
+from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import SIDES
 
 SEED = 5

@@ -14,9 +14,9 @@ import pyarrow as pa
 from experiments.ijoin.streams import SECOND_US, TIMES, WORTHS, Streams, draw, tables
 from experiments.watch import Log, watched
 from shedjoin import Amortised, Budget, MostImportant, Within
-from shedjoin.core.policy import Policy
-from shedjoin.core.recompute import Recompute
 from shedjoin.local.runner import Run, join
+from shedjoin.policies.base import Policy
+from shedjoin.spec.recompute import Recompute
 
 EVERY_SHED = Amortised(part=1e-9)
 """Scores anew at every shed. ``Successive()`` does the same, gives the same numbers and

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from shedjoin.core.budget import Budget
-from shedjoin.core.keys import On
-from shedjoin.core.policy import Discipline, Policy
-from shedjoin.core.recompute import DEFAULT, Recompute
-from shedjoin.core.window import Duration, Within
 from shedjoin.errors import MissingExtraError
+from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, MostImportant, shedding_of
-from shedjoin.quality.aggregates import Aggregate
+from shedjoin.sampling.aggregates import Aggregate
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.keys import On
+from shedjoin.spec.recompute import DEFAULT, Recompute
+from shedjoin.spec.shedding import Discipline
+from shedjoin.spec.window import Duration, Within
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -157,7 +158,7 @@ def estimate(
     Notes
     -----
     *Source.* Horvitz-Thompson totals, ratio estimator, Satterthwaite's degrees of
-    freedom for Student's t: :mod:`shedjoin.quality.horvitz_thompson` has the formulas.
+    freedom for Student's t: :mod:`shedjoin.sampling.horvitz_thompson` has the formulas.
 
     *Guarantee.* COUNT and SUM are unbiased; AVG is for many clusters. The error is
     unbiased if the weights of a cluster are equal, and on the safe side if they grow

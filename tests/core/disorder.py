@@ -4,9 +4,9 @@ import random
 from collections.abc import Iterator
 from itertools import pairwise
 
-from shedjoin.core.segments import Segment
-from shedjoin.core.spec import JoinSpec
-from shedjoin.core.store import WindowStore
+from shedjoin.operators.exact.store import WindowStore
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.segments import Segment
 from shedjoin.types import SIDES, Side
 
 from .shards import Arrival, Batch, make_spec

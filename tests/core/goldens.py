@@ -13,14 +13,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from shedjoin import Budget, MostImportant, Sample, Within, local
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.recompute import DEFAULT
-from shedjoin.core.spec import JoinSpec
-from shedjoin.core.step import Outcome
+from shedjoin.columns.arrivals import Blob
 from shedjoin.local.runner import Delivery
 from shedjoin.local.shard import BudgetedShard, LocalShard, local_shard
 from shedjoin.local.tables import make_spec
+from shedjoin.operators.frame.step import Outcome
 from shedjoin.policies.goals import shedding_of
+from shedjoin.spec.recompute import DEFAULT
+from shedjoin.spec.streams import JoinSpec
 
 DATA = Path(__file__).parent / "data"
 BATCHES = 4

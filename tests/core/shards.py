@@ -10,18 +10,15 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from oracle.join import Row, is_dead, is_late, new_pairs
-from shedjoin.core.arrivals import Blob, digest
-from shedjoin.core.codec import (
-    decode_directory,
-    decode_segment,
-    encode_directory,
-    encode_rows,
-)
-from shedjoin.core.keys import OutputColumn
-from shedjoin.core.spec import HASH_COLUMN, JoinSpec, SideSpec
-from shedjoin.core.step import Outcome, step
-from shedjoin.core.store import WindowStore
-from shedjoin.core.workspace import MappedWorkspace, MemoryWorkspace, Workspace
+from shedjoin.columns.arrivals import Blob, digest
+from shedjoin.columns.ipc import encode_rows
+from shedjoin.operators.exact.step import step
+from shedjoin.operators.exact.store import WindowStore
+from shedjoin.operators.frame.step import Outcome
+from shedjoin.spec.keys import OutputColumn
+from shedjoin.spec.streams import HASH_COLUMN, JoinSpec, SideSpec
+from shedjoin.state.codec import decode_directory, decode_segment, encode_directory
+from shedjoin.state.workspace import MappedWorkspace, MemoryWorkspace, Workspace
 from shedjoin.types import LEFT, RIGHT, SIDES, Side
 
 TIME = pa.timestamp("us", "UTC")

@@ -10,18 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shedjoin.core import codec
-from shedjoin.core.codec import (
+from shedjoin.columns.ipc import decode_rows, encode_rows
+from shedjoin.errors import StateMismatchError
+from shedjoin.operators.exact.store import EMPTY
+from shedjoin.state import codec
+from shedjoin.state.codec import (
     Directory,
     decode_directory,
-    decode_rows,
     decode_segment,
     encode_directory,
-    encode_rows,
 )
-from shedjoin.core.segments import Segment
-from shedjoin.core.store import EMPTY
-from shedjoin.errors import StateMismatchError
+from shedjoin.state.segments import Segment
 
 DATA = Path(__file__).parent / "data"
 NOON = datetime(2024, 2, 29, 12, 0, 0, 123456, UTC)

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shedjoin.core.equality import equal_rows
+from shedjoin.columns.equality import equal_rows
 
 NAN = float("nan")
 SCALARS: dict[pa.DataType, list[Any]] = {

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from shedjoin.core.hot import as_int64, fits_64_bits, hot_columns
+from shedjoin.columns.hot import as_int64, fits_64_bits, hot_columns
 
 from .shards import Arrival, batch_of, make_spec
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from shedjoin.core.keys import On, key_pairs, output_columns, require_columns
 from shedjoin.errors import ColumnError, ParameterError
+from shedjoin.spec.keys import On, key_pairs, output_columns, require_columns
 from shedjoin.types import LEFT, RIGHT
 
 SUFFIXES = ("_left", "_right")

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin.core import batches as groups
-from shedjoin.core import packing
-from shedjoin.core.arrivals import Blob, Chunk, chunks
-from shedjoin.core.codec import decode_rows
-from shedjoin.core.packing import pack, shard_of
+from shedjoin.columns import batches as groups
+from shedjoin.columns import packing
+from shedjoin.columns.arrivals import Blob, Chunk, chunks
+from shedjoin.columns.ipc import decode_rows
+from shedjoin.columns.packing import pack, shard_of
 from shedjoin.types import LEFT, RIGHT, SIDES, Side
 
 from .shards import SCHEMA, Arrival, batch_of, blob_of, make_spec

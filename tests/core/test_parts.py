@@ -9,17 +9,17 @@ import pyarrow as pa
 import pytest
 
 from shedjoin import Budget, Within
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.budgeted import ordered, payload
-from shedjoin.core.budgeted.ordered import Timely
-from shedjoin.core.budgeted.payload import Payload
-from shedjoin.core.packing import pack
-from shedjoin.core.recompute import DEFAULT
-from shedjoin.core.spec import JoinSpec
-from shedjoin.core.workspace import MemoryWorkspace
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.packing import pack
 from shedjoin.local.tables import make_spec
+from shedjoin.operators.budgeted import ordered, payload
+from shedjoin.operators.budgeted.ordered import Timely
 from shedjoin.policies import Fifo
 from shedjoin.policies.goals import shedding_of
+from shedjoin.spec.recompute import DEFAULT
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.payload import Payload
+from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import SIDES
 
 TIME = pa.timestamp("us", "UTC")

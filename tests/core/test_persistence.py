@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import pytest
 
-from shedjoin.core.blobs import DIRECTORY, Commit
-from shedjoin.core.persistence import commit, restore, stored_directory
-from shedjoin.core.step import Outcome, step
-from shedjoin.core.store import EMPTY, WindowStore
-from shedjoin.core.workspace import MemoryWorkspace
 from shedjoin.errors import StateMismatchError
+from shedjoin.operators.exact.persistence import commit, restore, stored_directory
+from shedjoin.operators.exact.step import step
+from shedjoin.operators.exact.store import EMPTY, WindowStore
+from shedjoin.operators.frame.step import Outcome
+from shedjoin.state.blobs import DIRECTORY, Commit
+from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import LEFT, RIGHT
 
 from .shards import Arrival, blob_of, make_spec

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shedjoin import Within, local
-from shedjoin.core.report import REPORT_FIELDS, Report
 from shedjoin.local import LocalBatch
+from shedjoin.spec.report import REPORT_FIELDS, Report
 
 counts = st.integers(0, 2**50)
 reports = st.builds(Report, **dict.fromkeys(REPORT_FIELDS, counts))

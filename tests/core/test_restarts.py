@@ -14,17 +14,17 @@ import pyarrow as pa
 import pytest
 
 from shedjoin import Budget, MostImportant, MostResults, Sample, Within, local
-from shedjoin.core.blobs import DIRECTORY
-from shedjoin.core.codec import encode_rows
-from shedjoin.core.recompute import DEFAULT, Successive
-from shedjoin.core.report import Report
-from shedjoin.core.spec import JoinSpec
+from shedjoin.columns.ipc import encode_rows
 from shedjoin.errors import StateMismatchError
 from shedjoin.local.runner import Delivery
 from shedjoin.local.shard import MemoryBlobs, local_shard
 from shedjoin.local.tables import make_spec
 from shedjoin.policies import EqCluster, Fifo, IJoin, PpsCluster, Prob, Uniform
 from shedjoin.policies.goals import shedding_of
+from shedjoin.spec.recompute import DEFAULT, Successive
+from shedjoin.spec.report import Report
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import DIRECTORY
 
 TIMES = ("shown_at", "clicked_at")
 BATCHES = local.clicks(impressions=6_000, batches=14, seed=8)

@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shedjoin.core.hot import Hot
-from shedjoin.core.ring import Ring
-from shedjoin.core.workspace import MemoryWorkspace
+from shedjoin.columns.hot import Hot
 from shedjoin.kernels.index import NEVER, Pairs, Reach, probe
+from shedjoin.operators.exact.ring import Ring
+from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import IntArray
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from shedjoin.core.segments import SMALL_BYTES, Segment, worth_moving
+from shedjoin.state.segments import SMALL_BYTES, Segment, worth_moving
 
 FOREVER = 1 << 60
 SLACK = 1024

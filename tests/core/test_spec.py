@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from shedjoin.core.budget import Budget
-from shedjoin.core.keys import OutputColumn
-from shedjoin.core.shedding import Shedding
-from shedjoin.core.spec import JoinSpec, SideSpec
 from shedjoin.policies import Fifo, Greedy
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.keys import OutputColumn
+from shedjoin.spec.shedding import Shedding
+from shedjoin.spec.streams import JoinSpec, SideSpec
 from shedjoin.types import LEFT, RIGHT
 
 LEFT_SIDE = SideSpec(

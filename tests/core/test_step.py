@@ -5,10 +5,11 @@ from collections import Counter
 import pytest
 
 from oracle.stories import STORIES, Story
-from shedjoin.core import matches
-from shedjoin.core.step import Outcome, step
-from shedjoin.core.store import BEGINNING_MS, WindowStore
-from shedjoin.core.workspace import MemoryWorkspace
+from shedjoin.operators.exact import matches
+from shedjoin.operators.exact.step import step
+from shedjoin.operators.exact.store import BEGINNING_MS, WindowStore
+from shedjoin.operators.frame.step import Outcome
+from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import LEFT, RIGHT
 
 from .beats import CASES, At, Beat

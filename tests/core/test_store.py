@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from shedjoin.core import batches, matches, ring, segments
+from shedjoin.columns import batches
+from shedjoin.operators.exact import matches, ring
+from shedjoin.state import segments
 from shedjoin.types import LEFT, RIGHT
 
 from .disorder import (

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shedjoin.core.window import Within, parse_duration
 from shedjoin.errors import ParameterError, ShedjoinError
+from shedjoin.spec.window import Within, parse_duration
 
 SECOND = 1_000_000
 

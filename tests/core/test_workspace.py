@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin.core.workspace import (
+from shedjoin.state.workspace import (
     MappedWorkspace,
     MemoryWorkspace,
     Workspace,

@@ -20,12 +20,12 @@ import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.codec import decode_rows
-from shedjoin.core.report import REPORT_FIELDS
-from shedjoin.core.spec import JoinSpec
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.ipc import decode_rows
 from shedjoin.spark.disk import CopySettings
 from shedjoin.spark.operator import JoinProcessor
+from shedjoin.spec.report import REPORT_FIELDS
+from shedjoin.spec.streams import JoinSpec
 
 SHARD = 0
 QUERY = "11111111-2222-3333-4444-555555555555"

@@ -15,14 +15,14 @@ from local.keys import key_fields
 from local.runs import REPORTED, matches_of, truth, window_of
 from local.streams import tables
 from shedjoin import Budget, local, policies
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.recompute import DEFAULT
-from shedjoin.core.spec import JoinSpec
+from shedjoin.columns.arrivals import Blob
 from shedjoin.local import shard as local_shards
 from shedjoin.local.runner import Delivery
 from shedjoin.local.tables import make_spec
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spark.shard import bucket_seed
+from shedjoin.spec.recompute import DEFAULT
+from shedjoin.spec.streams import JoinSpec
 
 from .attempt import OF_COPIES, QUERY, SHARD
 from .streams import make_stream

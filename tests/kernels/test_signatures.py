@@ -30,10 +30,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 from shedjoin import Within, local
-from shedjoin.core.packing import pack
-from shedjoin.core.step import Outcome, step
-from shedjoin.core.store import WindowStore
-from shedjoin.core.workspace import MappedWorkspace
+from shedjoin.columns.packing import pack
+from shedjoin.operators.frame.step import Outcome
+from shedjoin.operators.exact.step import step
+from shedjoin.operators.exact.store import WindowStore
+from shedjoin.state.workspace import MappedWorkspace
 from shedjoin.kernels import hashing, index
 from shedjoin.local.tables import make_spec
 

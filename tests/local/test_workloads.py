@@ -7,11 +7,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin.errors import ParameterError
-from shedjoin.local.markets import auctions, impressions
-from shedjoin.local.rows import Batches
-from shedjoin.local.streams import START_US
-from shedjoin.local.workloads import (
+from shedjoin.datasets.markets import auctions, impressions
+from shedjoin.datasets.rows import Batches
+from shedjoin.datasets.streams import START_US
+from shedjoin.datasets.workloads import (
     Correlation,
     Curve,
     Floats,
@@ -20,6 +19,7 @@ from shedjoin.local.workloads import (
     aged,
     zipf,
 )
+from shedjoin.errors import ParameterError
 from shedjoin.types import LEFT, RIGHT, SIDES, IntArray, Side
 
 SECOND_US = 1_000_000

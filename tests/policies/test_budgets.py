@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 
 from shedjoin import Budget, Within
-from shedjoin.core.budget import parse_bytes
-from shedjoin.core.policy import Policy
 from shedjoin.errors import ParameterError
 from shedjoin.local.runner import Run, join
 from shedjoin.policies import Fifo, Prob, UntilExpiry
+from shedjoin.policies.base import Policy
+from shedjoin.spec.budget import parse_bytes
 
 START = 1_700_000_000
 ROW_BYTES = 200

@@ -12,16 +12,16 @@ import pyarrow.compute as pc
 import pytest
 
 from shedjoin import Budget, MostResults, Within, local
-from shedjoin.core.policy import Policy, Residents
-from shedjoin.core.recompute import DEFAULT
-from shedjoin.core.store import BEGINNING_MS
 from shedjoin.errors import ColumnTypeError
 from shedjoin.local.runner import Delivery, Run
 from shedjoin.local.shard import BudgetedShard
 from shedjoin.local.tables import make_spec
 from shedjoin.models.learned import Models
+from shedjoin.operators.exact.store import BEGINNING_MS
 from shedjoin.policies import Age, Fifo, IJoin, Prob
+from shedjoin.policies.base import Policy, Residents
 from shedjoin.policies.goals import shedding_of
+from shedjoin.spec.recompute import DEFAULT
 from shedjoin.types import FloatArray
 
 MICROSECONDS = pa.timestamp("us", "UTC")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from shedjoin.quality.horvitz_thompson import (
+from shedjoin.sampling.horvitz_thompson import (
     TRUSTED_FROM,
     ClusterSums,
     contribution,
@@ -15,7 +15,7 @@ from shedjoin.quality.horvitz_thompson import (
     evaluate,
     squared,
 )
-from shedjoin.quality.student import log_quantile
+from shedjoin.sampling.student import log_quantile
 from shedjoin.types import FloatArray
 
 DRAWS = 4000

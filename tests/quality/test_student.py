@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from shedjoin.errors import ParameterError
-from shedjoin.quality.student import log_quantile
+from shedjoin.sampling.student import log_quantile
 
 
 @pytest.mark.parametrize(

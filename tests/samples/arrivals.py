@@ -12,11 +12,11 @@ import pyarrow as pa
 from oracle.samples import Draw, Result, Sampled, sampled_join
 from oracle.shedding import Arrival
 from shedjoin import Budget, Within
-from shedjoin.core.lots import lots
-from shedjoin.core.packing import shard_of
-from shedjoin.core.policy import Policy
+from shedjoin.columns.packing import shard_of
 from shedjoin.kernels.stages import coin
 from shedjoin.local.runner import Run, join
+from shedjoin.policies.base import Policy
+from shedjoin.sampling.lots import lots
 
 START = 1_700_000_000
 WINDOW = 40

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shedjoin.quality.horvitz_thompson import TRUSTED_FROM
-from shedjoin.quality.intervals import Interval, cluster_interval
+from shedjoin.sampling.horvitz_thompson import TRUSTED_FROM
+from shedjoin.sampling.intervals import Interval, cluster_interval
 from shedjoin.types import BoolArray, FloatArray
 
 from .policies import Scheme

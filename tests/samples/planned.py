@@ -7,12 +7,12 @@ from functools import cache
 
 import numpy as np
 
-from shedjoin.core.policy import Residents
+from shedjoin.datasets.streams import START_US
+from shedjoin.datasets.workloads import Correlation, Frequencies, zipf
 from shedjoin.local.runner import Run
-from shedjoin.local.streams import START_US
-from shedjoin.local.workloads import Correlation, Frequencies, zipf
 from shedjoin.models.learned import Models
 from shedjoin.plan import FrequencyModel
+from shedjoin.policies.base import Residents
 from shedjoin.policies.samples import Uniform
 from shedjoin.types import IntArray
 

@@ -8,8 +8,8 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from shedjoin.core.policy import Residents
 from shedjoin.models.learned import Models
+from shedjoin.policies.base import Residents
 from shedjoin.policies.samples import ByLot, EqCluster, by_lot
 from shedjoin.types import FloatArray, IntArray
 

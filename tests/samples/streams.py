@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from shedjoin import Budget, Within
-from shedjoin.core.policy import Policy
-from shedjoin.local.rows import Batches
+from shedjoin.datasets.rows import Batches
+from shedjoin.datasets.workloads import Frequencies, aged, zipf
 from shedjoin.local.runner import Run, join
-from shedjoin.local.workloads import Frequencies, aged, zipf
+from shedjoin.policies.base import Policy
 
 Name = Literal["direct", "inverse", "uncorrelated", "aged"]
 NAMES: tuple[Name, ...] = ("direct", "inverse", "uncorrelated", "aged")

@@ -6,10 +6,10 @@ import pyarrow as pa
 import pytest
 
 from shedjoin import Budget, Sample, Within
-from shedjoin.core.policy import Policy
+from shedjoin.datasets.workloads import Correlation, Frequencies, zipf
 from shedjoin.local.runner import Run, join
-from shedjoin.local.workloads import Correlation, Frequencies, zipf
 from shedjoin.policies import BestSample, EqCluster, PpsCluster, Uniform
+from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal
 
 from .streams import TIMES, Stream, known, sample

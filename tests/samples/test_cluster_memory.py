@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from shedjoin import Budget, Within, plan
-from shedjoin.core.policy import Policy
+from shedjoin.datasets.workloads import Correlation
 from shedjoin.local.runner import Run, join
-from shedjoin.local.workloads import Correlation
 from shedjoin.models.sampling import pps_sizes
 from shedjoin.plan import FrequencyModel
 from shedjoin.policies import BestSample, EqCluster, PpsCluster, Uniform
+from shedjoin.policies.base import Policy
 
 from .arrivals import TIMES
 from .planned import RATE, WINDOW_S, residents, streams, windows

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from shedjoin.policies import EqCluster, PpsCluster
-from shedjoin.quality.horvitz_thompson import TRUSTED_FROM
+from shedjoin.sampling.horvitz_thompson import TRUSTED_FROM
 
 from .estimates import Estimates, estimates
 from .policies import Scheme

@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from shedjoin.core.report import Report
-from shedjoin.local.workloads import Frequencies, zipf
+from shedjoin.datasets.workloads import Frequencies, zipf
 from shedjoin.policies import EqCluster, PpsCluster
+from shedjoin.spec.report import Report
 
 from .policies import Liar, Scheme
 from .streams import Stream, known, sample

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 from shedjoin import Budget, Within, plan
-from shedjoin.core.policy import Policy
 from shedjoin.local.runner import join
 from shedjoin.plan import AgeModel
 from shedjoin.policies import Uniform
+from shedjoin.policies.base import Policy
 
 from .arrivals import START, TIMES
 from .planned import WINDOW_S

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from shedjoin import plan
+from shedjoin.datasets.workloads import Correlation
 from shedjoin.local.runner import Run
-from shedjoin.local.workloads import Correlation
 from shedjoin.plan import Costs
 from shedjoin.policies import Uniform
 

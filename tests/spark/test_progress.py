@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 import shedjoin
 from shedjoin import Within
-from shedjoin.core.report import REPORT_FIELDS
+from shedjoin.spec.report import REPORT_FIELDS
 
 from .frames import MINUTE, as_streams
 from .queries import Counts, Run, run

@@ -9,16 +9,8 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.budget import Budget
-from shedjoin.core.importance import Source, by_side
-from shedjoin.core.keys import On
-from shedjoin.core.packing import pack
-from shedjoin.core.policy import Discipline, Policy
-from shedjoin.core.recompute import DEFAULT, Recompute
-from shedjoin.core.report import Report
-from shedjoin.core.spec import JoinSpec
-from shedjoin.core.window import Duration, Within, parse_duration
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.packing import pack
 from shedjoin.errors import ParameterError
 from shedjoin.local.shard import BudgetedShard, LocalShard, local_shard
 from shedjoin.local.tables import (
@@ -28,7 +20,16 @@ from shedjoin.local.tables import (
     with_importance,
 )
 from shedjoin.local.watermark import Watermark
+from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, MostImportant, shedding_of
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.importance import Source, by_side
+from shedjoin.spec.keys import On
+from shedjoin.spec.recompute import DEFAULT, Recompute
+from shedjoin.spec.report import Report
+from shedjoin.spec.shedding import Discipline
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.spec.window import Duration, Within, parse_duration
 from shedjoin.types import SIDES
 
 

@@ -6,14 +6,15 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.budgeted import persistence as budgeted
-from shedjoin.core.budgeted.step import budgeted_step
-from shedjoin.core.persistence import commit, restore, stored_directory
-from shedjoin.core.spec import JoinSpec
-from shedjoin.core.step import Outcome, step
-from shedjoin.core.store import WindowStore
-from shedjoin.core.workspace import MemoryWorkspace
+from shedjoin.columns.arrivals import Blob
+from shedjoin.operators.budgeted import persistence as budgeted
+from shedjoin.operators.budgeted.step import budgeted_step
+from shedjoin.operators.exact.persistence import commit, restore, stored_directory
+from shedjoin.operators.exact.step import step
+from shedjoin.operators.exact.store import WindowStore
+from shedjoin.operators.frame.step import Outcome
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.workspace import MemoryWorkspace
 
 
 class MemoryBlobs:

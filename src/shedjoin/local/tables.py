@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shedjoin.core.hot import as_int64, fits_64_bits
-from shedjoin.core.importance import Source, evaluate
-from shedjoin.core.keys import On, key_pairs, output_columns, require_columns
-from shedjoin.core.spec import (
+from shedjoin.columns.hot import as_int64, fits_64_bits
+from shedjoin.errors import ColumnTypeError
+from shedjoin.spec.importance import Source, evaluate
+from shedjoin.spec.keys import On, key_pairs, output_columns, require_columns
+from shedjoin.spec.streams import (
     CLUSTER_COLUMN,
     HASH_COLUMN,
     IMPORTANCE_COLUMN,
@@ -17,8 +18,7 @@ from shedjoin.core.spec import (
     JoinSpec,
     SideSpec,
 )
-from shedjoin.core.window import Within
-from shedjoin.errors import ColumnTypeError
+from shedjoin.spec.window import Within
 from shedjoin.types import IntArray
 
 

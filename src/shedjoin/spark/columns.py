@@ -19,11 +19,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from shedjoin.core.keys import On, key_pairs, output_columns, require_columns
-from shedjoin.core.spec import JoinSpec, SideSpec
-from shedjoin.core.window import Within
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
 from shedjoin.spark.event_time import DELAY
+from shedjoin.spec.keys import On, key_pairs, output_columns, require_columns
+from shedjoin.spec.streams import JoinSpec, SideSpec
+from shedjoin.spec.window import Within
 
 _FITS_64_BITS = (
     ByteType,

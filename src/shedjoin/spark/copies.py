@@ -22,8 +22,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from shedjoin.core.codec import FORMAT
-from shedjoin.core.workspace import MappedWorkspace, WorkspaceError
 from shedjoin.spark.disk import (
     CopySettings,
     local_roots,
@@ -34,6 +32,8 @@ from shedjoin.spark.disk import (
     work_name,
     writable_roots,
 )
+from shedjoin.state.codec import FORMAT
+from shedjoin.state.workspace import MappedWorkspace, WorkspaceError
 from shedjoin.version import VERSION
 
 _MANIFEST = "manifest.json"

@@ -14,9 +14,9 @@ from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple, Protocol
 
-from shedjoin.core.budget import parse_bytes
-from shedjoin.core.window import parse_duration
 from shedjoin.errors import ParameterError
+from shedjoin.spec.budget import parse_bytes
+from shedjoin.spec.window import parse_duration
 
 log = logging.getLogger("shedjoin")
 FOLDER = "shedjoin"

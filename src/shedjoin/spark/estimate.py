@@ -1,7 +1,7 @@
 """Windowed estimates over the weighted rows of a sampled join.
 
 Two aggregations of Spark: rows into clusters, clusters into windows. The formulas are
-those of :mod:`shedjoin.quality.horvitz_thompson`.
+those of :mod:`shedjoin.sampling.horvitz_thompson`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.types import NumericType
 
-from shedjoin.core.spec import CLUSTER_COLUMN, WEIGHT_COLUMN
-from shedjoin.core.window import Duration, parse_duration
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
-from shedjoin.quality.aggregates import Aggregate, Avg, Count, Quantity, Sum
-from shedjoin.quality.horvitz_thompson import TRUSTED_FROM
-from shedjoin.quality.student import log_quantile
+from shedjoin.sampling.aggregates import Aggregate, Avg, Count, Quantity, Sum
+from shedjoin.sampling.horvitz_thompson import TRUSTED_FROM
+from shedjoin.sampling.student import log_quantile
 from shedjoin.spark.event_time import Time, event_time, marked, quoted
 from shedjoin.spark.variance import (
     Plan,
@@ -31,6 +29,8 @@ from shedjoin.spark.variance import (
     window_sums,
     with_intervals,
 )
+from shedjoin.spec.streams import CLUSTER_COLUMN, WEIGHT_COLUMN
+from shedjoin.spec.window import Duration, parse_duration
 
 _OWN = ("window", "rows", "clusters", "effective_clusters", "trusted")
 _KINDS = 'Count(), Count("price"), Sum("price") or Avg("price")'

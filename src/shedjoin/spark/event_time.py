@@ -26,9 +26,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.types import StructField, TimestampNTZType, TimestampType
 
-from shedjoin.core.keys import SAMPLE, OutputColumn
-from shedjoin.core.spec import JoinSpec
 from shedjoin.errors import ColumnError, ColumnTypeError
+from shedjoin.spec.keys import SAMPLE, OutputColumn
+from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import LEFT
 
 Time: TypeAlias = str | Column | Sequence[str | Column]

@@ -8,9 +8,9 @@ from typing import cast
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
-from shedjoin.core.importance import Histogram, Lookup, by_side
-from shedjoin.core.keys import require_columns
 from shedjoin.errors import ParameterError
+from shedjoin.spec.importance import Histogram, Lookup, by_side
+from shedjoin.spec.keys import require_columns
 
 
 def importance_columns(

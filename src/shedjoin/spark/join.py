@@ -9,17 +9,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.types import StructField, StructType
 
-from shedjoin.core.keys import On
-from shedjoin.core.report import REPORT_FIELDS, Report
-from shedjoin.core.shedding import Shedding
-from shedjoin.core.spec import (
-    CLUSTER_COLUMN,
-    HASH_COLUMN,
-    IMPORTANCE_COLUMN,
-    WEIGHT_COLUMN,
-    JoinSpec,
-)
-from shedjoin.core.window import Within
 from shedjoin.errors import ParameterError
 from shedjoin.spark.columns import Arguments, make_spec
 from shedjoin.spark.disk import CopySettings
@@ -28,6 +17,17 @@ from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
 from shedjoin.spark.wire import JOINED, PACKED, Packer, Packing, unpack_rows
+from shedjoin.spec.keys import On
+from shedjoin.spec.report import REPORT_FIELDS, Report
+from shedjoin.spec.shedding import Shedding
+from shedjoin.spec.streams import (
+    CLUSTER_COLUMN,
+    HASH_COLUMN,
+    IMPORTANCE_COLUMN,
+    WEIGHT_COLUMN,
+    JoinSpec,
+)
+from shedjoin.spec.window import Within
 from shedjoin.types import SIDES, Side
 
 

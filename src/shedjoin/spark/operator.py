@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.batches import PIECE_BYTES, grouped, pieces
-from shedjoin.core.codec import encode_rows
-from shedjoin.core.report import REPORT_FIELDS, Report
-from shedjoin.core.spec import JoinSpec
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
+from shedjoin.columns.ipc import encode_rows
 from shedjoin.spark.disk import DEFAULT, CopySettings
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.spool import Spool
 from shedjoin.spark.worker import local_property, settle_worker
+from shedjoin.spec.report import REPORT_FIELDS, Report
+from shedjoin.spec.streams import JoinSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         TimerValues,
     )
 
-    from shedjoin.core.step import Step
+    from shedjoin.operators.exact.step import Step
 
 _NUMBER = StructType([StructField("number", LongType())])
 _BLOB = StructType([StructField("blob", BinaryType())])

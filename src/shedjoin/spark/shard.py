@@ -7,20 +7,21 @@ from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.blobs import Blobs
-from shedjoin.core.budgeted import persistence as budgeted
-from shedjoin.core.budgeted.step import budgeted_step
-from shedjoin.core.budgeted.store import BudgetedStore
-from shedjoin.core.codec import Directory
-from shedjoin.core.persistence import commit, restore, stored_directory
-from shedjoin.core.report import Report
-from shedjoin.core.spec import JoinSpec
-from shedjoin.core.step import Step, step
-from shedjoin.core.store import BEGINNING_MS, WindowStore
-from shedjoin.core.workspace import MemoryWorkspace, Workspace, WorkspaceError
+from shedjoin.columns.arrivals import Blob
+from shedjoin.operators.budgeted import persistence as budgeted
+from shedjoin.operators.budgeted.step import budgeted_step
+from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.exact.persistence import commit, restore, stored_directory
+from shedjoin.operators.exact.step import step
+from shedjoin.operators.exact.store import BEGINNING_MS, WindowStore
+from shedjoin.operators.frame.step import Step
 from shedjoin.spark.copies import NodeCopies, Owner
 from shedjoin.spark.disk import CopySettings, log
+from shedjoin.spec.report import Report
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs
+from shedjoin.state.codec import Directory
+from shedjoin.state.workspace import MemoryWorkspace, Workspace, WorkspaceError
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle

@@ -10,7 +10,7 @@ from io import RawIOBase
 
 import pyarrow as pa
 
-from shedjoin.core.arrivals import Blob
+from shedjoin.columns.arrivals import Blob
 from shedjoin.spark.disk import log, writable_roots
 from shedjoin.types import Side
 

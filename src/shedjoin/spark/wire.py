@@ -16,13 +16,13 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from shedjoin.core.codec import decode_rows
-from shedjoin.core.packing import pack
-from shedjoin.core.report import REAL_FIELDS, REPORT_FIELDS
-from shedjoin.core.schema import sound
-from shedjoin.core.spec import HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec
+from shedjoin.columns.ipc import decode_rows
+from shedjoin.columns.packing import pack
+from shedjoin.columns.schema import sound
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.worker import is_first_partition, settle_worker
+from shedjoin.spec.report import REAL_FIELDS, REPORT_FIELDS
+from shedjoin.spec.streams import HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec
 from shedjoin.types import Side
 
 PACKED = StructType(

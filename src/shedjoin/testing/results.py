@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.core.budget import Budget
-from shedjoin.core.policy import Policy
-from shedjoin.core.report import Report
-from shedjoin.core.spec import WEIGHT_COLUMN
 from shedjoin.local.runner import Run
+from shedjoin.policies.base import Policy
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.report import Report
+from shedjoin.spec.streams import WEIGHT_COLUMN
 from shedjoin.testing.invariant import Trials
 from shedjoin.testing.scenario import KEY, Scenario, Tables, surplus
 from shedjoin.testing.streams import busy, large, steady

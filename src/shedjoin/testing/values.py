@@ -9,9 +9,9 @@ from dataclasses import Field
 import numpy as np
 
 from shedjoin import policies
-from shedjoin.core.policy import Policy, Residents
 from shedjoin.errors import ParameterError
 from shedjoin.models.learned import Models
+from shedjoin.policies.base import Policy, Residents
 from shedjoin.testing.invariant import Parameters, Trials
 
 PICKLED_BYTES = 1000

@@ -1,0 +1,106 @@
+"""What a join is: the part of it that its stored state depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+
+from shedjoin.errors import ColumnError
+from shedjoin.spec.keys import SAMPLE, OutputColumn
+from shedjoin.spec.shedding import Shedding
+from shedjoin.types import LEFT, Side
+
+HASH_COLUMN = "__shedjoin_hash"
+"""Added to packed rows whose key does not fit 64 bits."""
+IMPORTANCE_COLUMN = "__shedjoin_importance"
+"""Added to packed rows of a side that has importance."""
+WEIGHT_COLUMN = "_weight"
+"""Of a sampled result: 1 / the probability that it was emitted."""
+CLUSTER_COLUMN = "_cluster"
+"""Of a sampled result: which results were emitted together."""
+
+
+@dataclass(frozen=True, slots=True)
+class SideSpec:
+    """One stream: its columns as (name, type), its key columns and its event time."""
+
+    columns: tuple[tuple[str, str], ...]
+    keys: tuple[str, ...]
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSpec:
+    """One join.
+
+    ``direct`` says that the key is a single column of at most 64 bits: the kernels
+    then compare the key itself, and no hash is carried or checked.
+    """
+
+    left: SideSpec
+    right: SideSpec
+    before_us: int
+    after_us: int
+    shards: int
+    direct: bool
+    output: tuple[OutputColumn, ...]
+    shedding: Shedding | None = None
+
+    @property
+    def sides(self) -> tuple[SideSpec, SideSpec]:
+        """Both streams, left first."""
+        return self.left, self.right
+
+    @property
+    def samples(self) -> bool:
+        """Whether results carry weights."""
+        return self.shedding is not None and self.shedding.policy.samples
+
+    def with_shedding(self, shedding: Shedding | None) -> JoinSpec:
+        """Say how the join sheds; of a sample, results have two more columns."""
+        spec = replace(self, shedding=shedding)
+        if not spec.samples:
+            return spec
+        added = (WEIGHT_COLUMN, CLUSTER_COLUMN)
+        taken = [column.name for column in self.output if column.name in added]
+        if taken:
+            raise ColumnError(
+                f"the result of a sample has a column {taken[0]!r} of its own.",
+                fix=f"rename the column {taken[0]!r} of the stream.",
+            )
+        tags = tuple(OutputColumn(SAMPLE, name, name) for name in added)
+        return replace(spec, output=self.output + tags)
+
+    def keep_us(self, side: Side) -> int:
+        """How long a resident of that side can still be matched after its own time."""
+        return self.after_us if side == LEFT else self.before_us
+
+    @property
+    def keeps_us(self) -> tuple[int, int]:
+        """How long residents of the left and the right side can be matched."""
+        return self.after_us, self.before_us
+
+    @property
+    def window_us(self) -> int:
+        """The longest time for which a row of either stream is kept."""
+        return max(0, *self.keeps_us)
+
+    def reach(self, side: Side) -> tuple[int, int]:
+        """How far back and ahead an arrival of this side sees the *other* side."""
+        if side == LEFT:
+            return self.before_us, self.after_us
+        return self.after_us, self.before_us
+
+    def fingerprint(self) -> str:
+        """Short digest of all that the stored state depends on.
+
+        The names of the result's columns are left out: they may change freely. So may
+        budget and policy, but not whether there is a budget.
+        """
+        facts = asdict(replace(self, output=(), shedding=None))
+        del facts["output"], facts["shedding"]
+        if self.shedding is not None:
+            facts["budgeted"] = True
+        text = json.dumps(facts, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
