@@ -4,9 +4,9 @@ import random
 from collections.abc import Iterator
 from itertools import pairwise
 
+from shedjoin.operators.exact.runs import Run
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.segments import Segment
 from shedjoin.types import SIDES, Side
 
 from .shards import Arrival, Batch, make_spec
@@ -56,17 +56,17 @@ def stream_of(seed: int, batches: int) -> Stream:
     return stream
 
 
-def end_of(segment: Segment) -> int:
-    """Return the first slot after a segment."""
-    return segment.first_slot + segment.rows
+def end_of(run: Run) -> int:
+    """Return the first slot after a run."""
+    return run.first_slot + run.segment.rows
 
 
-class Look(list[tuple[int, list[Segment]]]):
-    """Capacity and segments of each side at one moment."""
+class Look(list[tuple[int, list[Run]]]):
+    """Capacity and runs of each side at one moment."""
 
     def __init__(self, store: WindowStore) -> None:
         super().__init__(
-            (store.rings[side].index.heads.size, list(store.segments[side]))
+            (store.rings[side].index.heads.size, list(store.runs[side]))
             for side in SIDES
         )
 
@@ -78,9 +78,9 @@ def traits(before: Look, store: WindowStore) -> Iterator[str]:
 
 
 def _traits(
-    side: Side, before: tuple[int, list[Segment]], store: WindowStore
+    side: Side, before: tuple[int, list[Run]], store: WindowStore
 ) -> Iterator[str]:
-    ring, kept = store.rings[side], store.segments[side]
+    ring, kept = store.rings[side], store.runs[side]
     capacity = ring.index.heads.size
     if capacity > before[0]:
         yield "grew"
@@ -88,11 +88,11 @@ def _traits(
         yield "shrank"
     if ring.base // capacity < (ring.end - 1) // capacity:
         yield "wrapped"
-    now = {segment.id for segment in kept}
+    now = {run.segment.id for run in kept}
     horizon_us = 1000 * store.watermark_ms - store.spec.keep_us(side)
-    if any(s.id not in now and s.max_us > horizon_us for s in before[1]):
+    if any(r.segment.id not in now and r.max_us > horizon_us for r in before[1]):
         yield "moved"
-    if any(0 < segment.alive < segment.rows for segment in kept):
+    if any(0 < run.alive < run.segment.rows for run in kept):
         yield "partly alive"
     if any(end_of(a) < b.first_slot for a, b in pairwise(kept)):
         yield "gap in the middle"
@@ -102,5 +102,5 @@ def _traits(
 
 def ends_in_a_gap(side: Side, store: WindowStore) -> bool:
     """Tell whether the newest rows of a side have expired before older ones."""
-    kept = store.segments[side]
+    kept = store.runs[side]
     return bool(kept) and end_of(kept[-1]) < store.rings[side].end

@@ -15,9 +15,9 @@ import pyarrow as pa
 from shedjoin import Budget, MostImportant, Sample, Within, local
 from shedjoin.columns.arrivals import Blob
 from shedjoin.local.runner import Delivery
-from shedjoin.local.shard import BudgetedShard, LocalShard, local_shard
+from shedjoin.local.shard import LocalShard
 from shedjoin.local.tables import make_spec
-from shedjoin.operators.frame.step import Outcome
+from shedjoin.operators.frame.join import Outcome
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spec.recompute import DEFAULT
 from shedjoin.spec.streams import JoinSpec
@@ -68,7 +68,7 @@ def watermark_ms(number: int) -> int:
     return int(shown.to_numpy().min()) // 1000 - 60_000
 
 
-def last(shard: LocalShard | BudgetedShard, kind: str) -> list[list[object]]:
+def last(shard: LocalShard, kind: str) -> list[list[object]]:
     """The results of the last micro-batch, from the stored state on."""
     shard.restart()
     outcome: Outcome = shard.run(arrivals(kind)[-1], watermark_ms(BATCHES - 1))
@@ -83,7 +83,7 @@ def last(shard: LocalShard | BudgetedShard, kind: str) -> list[list[object]]:
 def write(form: int) -> None:
     """Write the states of the present format."""
     for kind in KINDS:
-        shard = local_shard(spec_of(kind), 0)
+        shard = LocalShard(spec_of(kind), 0)
         for number, blobs in enumerate(arrivals(kind)[:-1]):
             shard.run(blobs, watermark_ms(number))
         folder = DATA / f"{kind}-{form}"

@@ -12,12 +12,14 @@ import pyarrow as pa
 from oracle.join import Row, is_dead, is_late, new_pairs
 from shedjoin.columns.arrivals import Blob, digest
 from shedjoin.columns.ipc import encode_rows
-from shedjoin.operators.exact.step import step
+from shedjoin.local.shard import MemoryBlobs
+from shedjoin.operators.exact.join import ExactJoin
 from shedjoin.operators.exact.store import WindowStore
-from shedjoin.operators.frame.step import Outcome
+from shedjoin.operators.frame.join import Opening, Outcome, commit, stored_directory
 from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.streams import HASH_COLUMN, JoinSpec, SideSpec
-from shedjoin.state.codec import decode_directory, decode_segment, encode_directory
+from shedjoin.state.blobs import DIRECTORY
+from shedjoin.state.directory import Directory
 from shedjoin.state.workspace import MappedWorkspace, MemoryWorkspace, Workspace
 from shedjoin.types import LEFT, RIGHT, SIDES, Side
 
@@ -77,15 +79,29 @@ def pairs_of(outcome: Outcome) -> Pairs:
 
 
 class Shard:
-    """A window store with the bytes an engine would keep of it."""
+    """An exact join with the bytes an engine would keep of it."""
 
     def __init__(self, spec: JoinSpec, folder: Path | None = None) -> None:
         self.spec = spec
-        self.segments: dict[int, bytes] = {}
-        self.directory = b""
+        self.blobs = MemoryBlobs()
         self._folder = folder
         self._made = 0
-        self.store = WindowStore(spec, self._workspace())
+        self._join = self._open(None, self._workspace())
+
+    @property
+    def store(self) -> WindowStore:
+        """The residents."""
+        return self._join.store
+
+    @property
+    def segments(self) -> dict[int, bytes]:
+        """The stored rows."""
+        return {n: blob for n, blob in self.blobs.items() if n != DIRECTORY}
+
+    @property
+    def directory(self) -> bytes:
+        """The stored directory."""
+        return self.blobs.get(DIRECTORY) or b""
 
     def run(self, batch: Batch, watermark_ms: int) -> Outcome:
         """Join one micro-batch and store what it changed."""
@@ -94,29 +110,30 @@ class Shard:
             for side in SIDES
             if batch[side]
         ]
-        outcome = Outcome.of(step(self.store, blobs, watermark_ms))
-        for number in self.store.dropped:
-            del self.segments[number]
-        for number in self.store.written:
-            rows = self.store.workspace.get(number)
-            encoded = encode_rows([rows], rows.schema, stored=True)
-            self.segments[number] = encoded.to_pybytes()
-        self.store.dropped.clear()
-        self.store.written.clear()
-        self.directory = encode_directory(self.store.directory("token"), "print")
+        outcome = Outcome.of(self._join.step(blobs, watermark_ms))
+        commit(self._join, self.blobs, "token")
         return outcome
 
     def restore(self) -> None:
         """Start again from the stored bytes."""
-        directory = decode_directory(self.directory, "print")
-        self.store = WindowStore(self.spec, self._workspace(), directory)
-        self.store.restore(lambda n: decode_segment(self.segments[n]), directory)
+        directory = stored_directory(self.blobs, self.spec)
+        self._join = self._open(directory, self._workspace())
 
     def reopen(self) -> None:
         """Start again from the folder of the workspace."""
-        directory = decode_directory(self.directory, "print")
+        directory = stored_directory(self.blobs, self.spec)
         workspace = MappedWorkspace(self._here())
-        self.store = WindowStore(self.spec, workspace, directory, opened=True)
+        self._join = self._open(directory, workspace, opened=True)
+
+    def _open(
+        self,
+        directory: Directory | None,
+        workspace: Workspace,
+        *,
+        opened: bool = False,
+    ) -> ExactJoin:
+        opening = Opening(self.spec, 0, self.blobs, directory, workspace)
+        return ExactJoin.open(opening._replace(opened=opened))
 
     def _workspace(self) -> Workspace:
         self._made += 1

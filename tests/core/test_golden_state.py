@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from shedjoin.local.shard import local_shard
+from shedjoin.local.shard import LocalShard
 
 from .goldens import DATA, KINDS, last, spec_of
 
@@ -13,7 +13,7 @@ from .goldens import DATA, KINDS, last, spec_of
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_state_is_read_and_gone_on_from(kind: str, form: int) -> None:
     folder = DATA / f"{kind}-{form}"
-    shard = local_shard(spec_of(kind), 0)
+    shard = LocalShard(spec_of(kind), 0)
     for file in folder.glob("*.blob"):
         shard.blobs.put(int(file.stem), file.read_bytes())
     expected = json.loads((folder / "results.json").read_text())

@@ -12,13 +12,13 @@ from shedjoin import Budget, Within
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.packing import pack
 from shedjoin.local.tables import make_spec
-from shedjoin.operators.budgeted import ordered, payload
+from shedjoin.operators.budgeted import ordered, rewriting
 from shedjoin.operators.budgeted.ordered import Timely
 from shedjoin.policies import Fifo
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spec.recompute import DEFAULT
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.payload import Payload
+from shedjoin.state.payload import Payload, places
 from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import SIDES
 
@@ -91,17 +91,17 @@ def test_late_rows_leave_the_others_where_they_are(spec: JoinSpec) -> None:
 
 def test_payload_is_rewritten_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Segments of which little lives come together, but not all into one."""
-    monkeypatch.setattr(payload, "CHUNK_BYTES", 1 << 16)
+    monkeypatch.setattr(rewriting, "CHUNK_BYTES", 1 << 16)
     own = Payload(MemoryWorkspace())
     batches = [pa.record_batch({"n": np.arange(k, k + 4000)}) for k in range(30)]
     sides = SIDES * 15
-    places = np.concatenate([own.add(sides[k], batches[k]) for k in range(30)])
-    stay = np.flatnonzero(np.arange(places.size) % 5 < 2)
-    moved = own.tidy(places[stay], None, None)
+    place = np.concatenate([places(own.add(sides[k], batches[k])) for k in range(30)])
+    stay = np.flatnonzero(np.arange(place.size) % 5 < 2)
+    moved = rewriting.tidy(own, place[stay], None, None)
     assert len(own.segments) == 6
     assert max(segment.bytes for segment in own.segments.values()) < 2.5 * (1 << 16)
     values = np.empty(stay.size, np.int64)
-    for found, hit, at in own.by_segment(moved):
+    for found, hit, at in own.by_place(moved):
         values[at] = found["n"].to_numpy()[hit]
     expected = np.concatenate([batch["n"].to_numpy() for batch in batches])[stay]
     assert values.tolist() == expected.tolist()

@@ -5,10 +5,14 @@ from dataclasses import replace
 import pytest
 
 from shedjoin.errors import StateMismatchError
-from shedjoin.operators.exact.persistence import commit, restore, stored_directory
-from shedjoin.operators.exact.step import step
-from shedjoin.operators.exact.store import EMPTY, WindowStore
-from shedjoin.operators.frame.step import Outcome
+from shedjoin.operators.choice import open_join
+from shedjoin.operators.frame.join import (
+    Join,
+    Opening,
+    Outcome,
+    commit,
+    stored_directory,
+)
 from shedjoin.state.blobs import DIRECTORY, Commit
 from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import LEFT, RIGHT
@@ -34,51 +38,60 @@ class Blobs(dict[int, bytes]):
         del self[number]
 
 
-def run(store: WindowStore, blobs: Blobs, times: list[int], watermark_ms: int) -> int:
+def opened(blobs: Blobs) -> Join:
+    """Open the join from what is stored."""
+    directory = stored_directory(blobs, SPEC)
+    return open_join(Opening(SPEC, 0, blobs, directory, MemoryWorkspace()))
+
+
+def run(join: Join, blobs: Blobs, times: list[int], watermark_ms: int) -> int:
     """Join a left row of each time, commit, and return the bytes written."""
     rows = [Arrival(1, time, time) for time in times]
-    Outcome.of(step(store, [blob_of(LEFT, rows)] if rows else [], watermark_ms))
+    Outcome.of(join.step([blob_of(LEFT, rows)] if rows else [], watermark_ms))
     blobs.calls.clear()
-    _, written = commit(store, blobs, f"token {watermark_ms}")
+    _, written = commit(join, blobs, f"token {watermark_ms}")
     return written
 
 
 def test_a_commit_writes_what_changed() -> None:
-    store, blobs = WindowStore(SPEC, MemoryWorkspace()), Blobs()
-    written = run(store, blobs, [5000, 5001], 0)
+    blobs = Blobs()
+    join = opened(blobs)
+    written = run(join, blobs, [5000, 5001], 0)
     assert sorted(blobs.calls) == [("put", DIRECTORY), ("put", 0)]
     assert written == sum(map(len, blobs.values()))
-    assert run(store, blobs, [9000], 1) == len(blobs[1]) + len(blobs[DIRECTORY])
+    assert run(join, blobs, [9000], 1) == len(blobs[1]) + len(blobs[DIRECTORY])
     assert sorted(blobs.calls) == [("put", DIRECTORY), ("put", 1)]
-    run(store, blobs, [], 7)  # the first segment expires
+    run(join, blobs, [], 7)  # the first segment expires
     assert sorted(blobs.calls) == [("put", DIRECTORY), ("remove", 0)]
-    run(store, blobs, [], 8)
+    run(join, blobs, [], 8)
     assert blobs.calls == [("put", DIRECTORY)]
     assert blobs.keys() == {DIRECTORY, 1}
 
 
 def test_restored_state_is_the_state() -> None:
-    store, blobs = WindowStore(SPEC, MemoryWorkspace()), Blobs()
+    blobs = Blobs()
+    join = opened(blobs)
     for number in range(20):
-        run(store, blobs, [1000 * number, 1000 * number + 500], number)
-    directory = stored_directory(blobs, SPEC)
-    assert directory == store.directory(directory.token)
-    copy = restore(blobs, directory, SPEC, MemoryWorkspace())
-    assert copy.directory(directory.token) == directory
+        run(join, blobs, [1000 * number, 1000 * number + 500], number)
+    copy = opened(blobs)
     arrived = [blob_of(RIGHT, [Arrival(1, 19_100, 0)])]
-    found = [Outcome.of(step(s, arrived, 19)).report.matched for s in (store, copy)]
+    found = [Outcome.of(each.step(arrived, 19)).report.matched for each in (join, copy)]
     assert found == [3, 3]  # 18_500, 19_000 and 19_500
-    assert copy.dropped == store.dropped
+    states = [Blobs(), Blobs()]
+    for each, state in zip((join, copy), states, strict=True):
+        state.update(blobs)
+        commit(each, state, "token")
+    assert states[0] == states[1]
+    assert states[0].calls == states[1].calls
 
 
 def test_no_state_yet() -> None:
-    assert stored_directory(Blobs(), SPEC) == EMPTY
-    assert restore(Blobs(), EMPTY, SPEC, MemoryWorkspace()).directory("") == EMPTY
+    assert stored_directory(Blobs(), SPEC) is None
 
 
 def test_state_of_another_join() -> None:
     blobs = Blobs()
-    run(WindowStore(SPEC, MemoryWorkspace()), blobs, [5000], 0)
+    run(opened(blobs), blobs, [5000], 0)
     with pytest.raises(StateMismatchError, match=SPEC.fingerprint()) as caught:
         stored_directory(blobs, replace(SPEC, after_us=7))
     assert "checkpointLocation" in caught.value.fix
@@ -86,11 +99,10 @@ def test_state_of_another_join() -> None:
 
 def test_a_segment_that_is_missing() -> None:
     blobs = Blobs()
-    run(WindowStore(SPEC, MemoryWorkspace()), blobs, [5000], 0)
+    run(opened(blobs), blobs, [5000], 0)
     del blobs[0]
-    directory = stored_directory(blobs, SPEC)
     with pytest.raises(StateMismatchError) as caught:
-        restore(blobs, directory, SPEC, MemoryWorkspace())
+        opened(blobs)
     problem, fix = str(caught.value).split("\n")
     assert problem == "the checkpoint names blob 0 of a shard but lacks it."
     assert fix.startswith("Fix: restore the checkpoint from a backup")

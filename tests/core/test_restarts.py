@@ -17,7 +17,7 @@ from shedjoin import Budget, MostImportant, MostResults, Sample, Within, local
 from shedjoin.columns.ipc import encode_rows
 from shedjoin.errors import StateMismatchError
 from shedjoin.local.runner import Delivery
-from shedjoin.local.shard import MemoryBlobs, local_shard
+from shedjoin.local.shard import LocalShard, MemoryBlobs
 from shedjoin.local.tables import make_spec
 from shedjoin.policies import EqCluster, Fifo, IJoin, PpsCluster, Prob, Uniform
 from shedjoin.policies.goals import shedding_of
@@ -77,7 +77,7 @@ def go_on(
 ) -> tuple[Results, list[Report]]:
     """Start from stored state and run some micro-batches, restarting in between."""
     spec = start.spec
-    shard = local_shard(spec, 0)
+    shard = LocalShard(spec, 0)
     shard.blobs = blobs
     source = "bid" if isinstance(start.keep, MostImportant) else None
     delivery = Delivery(importance=(source, None))
@@ -157,7 +157,7 @@ def test_what_may_change(starts: tuple[Start, ...]) -> None:
 def test_a_smaller_budget_holds_without_arrivals() -> None:
     blobs = MemoryBlobs()
     go_on(Start(Prob()), blobs, range(7))
-    shard = local_shard(Start(Prob(), Budget(rows=20)).spec, 0)
+    shard = LocalShard(Start(Prob(), Budget(rows=20)).spec, 0)
     shard.blobs = blobs
     shard.restart()
     report = shard.run([], 0).report

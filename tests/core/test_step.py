@@ -5,10 +5,10 @@ from collections import Counter
 import pytest
 
 from oracle.stories import STORIES, Story
+from shedjoin.local.shard import MemoryBlobs
+from shedjoin.operators.choice import open_join
 from shedjoin.operators.exact import matches
-from shedjoin.operators.exact.step import step
-from shedjoin.operators.exact.store import BEGINNING_MS, WindowStore
-from shedjoin.operators.frame.step import Outcome
+from shedjoin.operators.frame.join import BEGINNING_MS, Opening, Outcome
 from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import LEFT, RIGHT
 
@@ -84,10 +84,11 @@ def test_results_come_in_bounded_batches(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def once(left: list[Arrival], right: list[Arrival]) -> Outcome:
     """Join everything there is, as for archived streams."""
-    store = WindowStore(make_spec(10, 10), MemoryWorkspace())
-    store.watermark_ms = BEGINNING_MS
+    spec = make_spec(10, 10)
+    join = open_join(Opening(spec, 0, MemoryBlobs(), None, MemoryWorkspace()))
+    join.watermark_ms = BEGINNING_MS
     blobs = [blob_of(LEFT, left), blob_of(RIGHT, right)]
-    return Outcome.of(step(store, blobs, BEGINNING_MS))
+    return Outcome.of(join.step(blobs, BEGINNING_MS))
 
 
 def test_nothing_is_late_before_the_beginning() -> None:

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from shedjoin.columns import batches
-from shedjoin.operators.exact import matches, ring
-from shedjoin.state import segments
+from shedjoin.operators.exact import matches, ring, runs
 from shedjoin.types import LEFT, RIGHT
 
 from .disorder import (
@@ -31,9 +30,9 @@ BATCHES = 30
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sizes so small that short streams grow, shrink, wrap, clean and merge."""
     monkeypatch.setattr(ring, "_SMALLEST", 4)
-    monkeypatch.setattr(segments, "_SLACK_ROWS", 8)
-    monkeypatch.setattr(segments, "_SMALLEST_BYTES", 100)
-    monkeypatch.setattr(segments, "SMALL_BYTES", 2000)
+    monkeypatch.setattr(runs, "_SLACK_ROWS", 8)
+    monkeypatch.setattr(runs, "_SMALLEST_BYTES", 100)
+    monkeypatch.setattr(runs, "SMALL_BYTES", 2000)
     monkeypatch.setattr(matches, "ROOM", 8)
     monkeypatch.setattr(batches, "CHUNK_BYTES", 800)
 
@@ -115,7 +114,7 @@ def test_a_gap_left_by_merging_stays_empty() -> None:
     shard.run((filled(1, 300, 5000), []), 0)
     for number in range(9):
         shard.run((filled(1000 + number, 1, 5000), []), 0)
-    before, merged, _ = shard.store.segments[LEFT]
+    before, merged, _ = shard.store.runs[LEFT]
     assert end_of(before) + 8 == merged.first_slot
     shard.restore()
     zero = Arrival(0, 5000, 0)  # what an unused slot holds
@@ -129,10 +128,10 @@ def test_only_the_living_move() -> None:
     pin = Arrival(0, 10**6, 0)
     shard.run(([pin, *filled(1, 20, 5000)], []), 0)
     shard.run((filled(21, 20, 5000), []), 6)
-    assert [s.alive for s in shard.store.segments[LEFT]] == [1]
+    assert [s.alive for s in shard.store.runs[LEFT]] == [1]
     shard.run(([], []), 6)
-    (moved,) = shard.store.segments[LEFT]
-    assert (moved.first_slot, moved.rows, moved.alive) == (41, 1, 1)
+    (moved,) = shard.store.runs[LEFT]
+    assert (moved.first_slot, moved.segment.rows, moved.alive) == (41, 1, 1)
     assert shard.run(([], [pin]), 6).report.matched == 1
 
 
@@ -163,8 +162,8 @@ def test_tiny_batches_share_segments(tmp_path: Path) -> None:
     shard = Shard(make_spec(10**9, 10**9), tmp_path)
     stream: Stream = [(([Arrival(n % 50, 5000 + n, n)], []), 0) for n in range(300)]
     check(shard, stream)
-    assert len(shard.store.segments[LEFT]) < 16
-    assert len(shard.segments) == len(shard.store.segments[LEFT])
+    assert len(shard.store.runs[LEFT]) < 16
+    assert len(shard.segments) == len(shard.store.runs[LEFT])
     outcome = shard.run(([], filled(0, 50, 5000)), 0)
     assert outcome.report.matched == 300
 
@@ -185,5 +184,5 @@ def test_a_segment_that_comes_and_goes_in_one_batch_is_not_stored() -> None:
     shard = Shard(make_spec(0, 0))
     shard.run((filled(0, 5, 2000), []), 3)
     assert shard.segments == {}
-    assert shard.store.directory("").next_slot == (5, 0)
-    assert shard.store.directory("").next_id == 1
+    assert [ring.end for ring in shard.store.rings] == [5, 0]
+    assert shard.store.payload.next_id == 1

@@ -14,10 +14,10 @@ import pytest
 from shedjoin import Budget, MostResults, Within, local
 from shedjoin.errors import ColumnTypeError
 from shedjoin.local.runner import Delivery, Run
-from shedjoin.local.shard import BudgetedShard
+from shedjoin.local.shard import LocalShard
 from shedjoin.local.tables import make_spec
 from shedjoin.models.learned import Models
-from shedjoin.operators.exact.store import BEGINNING_MS
+from shedjoin.operators.frame.join import BEGINNING_MS
 from shedjoin.policies import Age, Fifo, IJoin, Prob
 from shedjoin.policies.base import Policy, Residents
 from shedjoin.policies.goals import shedding_of
@@ -139,9 +139,9 @@ def test_before_1970_is_as_after(policy: Policy | MostResults) -> None:
             seed=0,
         )
         spec = spec.with_shedding(shedding)
-        shard = BudgetedShard(spec, 0, bucket_seed=0)
+        shard = LocalShard(spec, 0, bucket_seed=0)
         blobs = [blob for _, blob in Delivery().deliver(sides, spec)]
-        shard.store.watermark_ms = BEGINNING_MS
+        shard.join.watermark_ms = BEGINNING_MS
         shards.append(shard.run(blobs, BEGINNING_MS).report)
     assert shards[0].matched == shards[1].matched > 1000
     assert shards[0].outlived == shards[1].outlived

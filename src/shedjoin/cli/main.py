@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shedjoin.kernels.jit import CACHED
-from shedjoin.state.codec import FORMAT
+from shedjoin.state.directory import FORMAT
 
 app = typer.Typer(help="Stream joins inside a budget.", no_args_is_help=True)
 

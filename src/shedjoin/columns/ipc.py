@@ -32,3 +32,8 @@ def decode_rows(blob: bytes | pa.Buffer) -> Iterator[pa.RecordBatch]:
     """Read the record batches of an Arrow stream, sharing the blob's memory."""
     with pa.ipc.open_stream(blob) as reader:
         yield from reader
+
+
+def decode_batch(blob: bytes | pa.Buffer) -> pa.RecordBatch:
+    """Read the one record batch of an Arrow stream."""
+    return next(decode_rows(blob))

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.packing import pack
 from shedjoin.errors import ParameterError
-from shedjoin.local.shard import BudgetedShard, LocalShard, local_shard
+from shedjoin.local.shard import LocalShard
 from shedjoin.local.tables import (
     make_spec,
     result_schema,
@@ -164,13 +164,13 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     delays = (parse_duration(lateness[0]), parse_duration(lateness[1]))
     watermark = Watermark(delays)
     run = Run([], [])
-    workers: list[LocalShard | BudgetedShard] = []
+    workers: list[LocalShard] = []
     for number, tables in enumerate(batches):
         if not workers:
             schemas = (tables[0].schema, tables[1].schema)
             spec = make_spec(schemas, on, within, time, shards, suffixes)
             spec = spec.with_shedding(shedding)
-            workers = [local_shard(spec, shard, bucket_seed) for shard in range(shards)]
+            workers = [LocalShard(spec, shard, bucket_seed) for shard in range(shards)]
             importance = _importance(keep, schemas)
             delivery = Delivery(blobs, shuffle_seed, importance)
         arrived = list(delivery.deliver(tables, spec))

@@ -32,7 +32,7 @@ from shedjoin.spark.disk import (
     work_name,
     writable_roots,
 )
-from shedjoin.state.codec import FORMAT
+from shedjoin.state.directory import FORMAT
 from shedjoin.state.workspace import MappedWorkspace, WorkspaceError
 from shedjoin.version import VERSION
 

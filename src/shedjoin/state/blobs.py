@@ -7,9 +7,8 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from shedjoin.columns.ipc import encode_rows
+from shedjoin.columns.ipc import decode_batch, encode_rows
 from shedjoin.errors import StateMismatchError
-from shedjoin.state.codec import decode_segment
 
 DIRECTORY = -1
 """The number under which the directory is stored; segments count from zero."""
@@ -36,7 +35,7 @@ def load_segment(blobs: Blobs, number: int) -> pa.RecordBatch:
             f"the checkpoint names blob {number} of a shard but lacks it.",
             fix="restore the checkpoint from a backup, or start with a new one.",
         )
-    return decode_segment(blob)
+    return decode_batch(blob)
 
 
 class Commit:

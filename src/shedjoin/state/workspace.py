@@ -17,8 +17,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.columns.ipc import write_rows
-from shedjoin.state.codec import decode_segment
+from shedjoin.columns.ipc import decode_batch, write_rows
 from shedjoin.types import IntArray
 
 
@@ -120,7 +119,7 @@ class MappedWorkspace:
         """Map a record batch kept before."""
         if number not in self._open:
             with _local_files(), pa.memory_map(str(self._segment(number))) as file:
-                self._open[number] = decode_segment(file.read_buffer())
+                self._open[number] = decode_batch(file.read_buffer())
         return self._open[number]
 
     def drop(self, number: int) -> None:

@@ -53,7 +53,7 @@ def gather(
         if stored.size:
             found += [
                 (stored[at], Met(rows, hit))
-                for rows, hit, at in payload.by_segment(place[stored])
+                for rows, hit, at in payload.by_place(place[stored])
             ]
         for at, theirs in found:
             taken = Met(arrivals.rows[side], arrivals.origin[arrival[at]])

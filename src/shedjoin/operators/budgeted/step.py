@@ -24,7 +24,7 @@ from shedjoin.operators.budgeted.gather import Pairs, gather
 from shedjoin.operators.budgeted.ordered import Ordered, Timely
 from shedjoin.operators.budgeted.rounds import ROOM_FOR, Rounds
 from shedjoin.operators.budgeted.store import BudgetedStore
-from shedjoin.operators.frame.step import Step
+from shedjoin.operators.frame.join import Step
 from shedjoin.spec.report import Report
 from shedjoin.types import IntArray
 

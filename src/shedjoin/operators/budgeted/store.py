@@ -9,12 +9,13 @@ from shedjoin.errors import ParameterError
 from shedjoin.kernels.slots import NEXT_NUMBER, NUMBER, PLACE, SIZE_SHIFT, USED
 from shedjoin.models.learned import Models
 from shedjoin.operators.budgeted.ordered import Ordered, budget_sizes
+from shedjoin.operators.budgeted.rewriting import is_dense, tidy
 from shedjoin.operators.budgeted.table import SLOT_BYTES, SlotTable
 from shedjoin.sampling.thresholds import Thresholds
 from shedjoin.spec.recompute import Adaptive
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.payload import Payload
+from shedjoin.state.payload import Payload, places
 from shedjoin.types import SIDES, IntArray
 
 _TYPICAL_ROW_BYTES = 256
@@ -63,8 +64,6 @@ class BudgetedStore:
         self.payload = payload
         self.models = self._new_models()
         self.watermark_ms = 0
-        self.log: list[int] = []
-        self.log_rows = 0
         self.gains: list[tuple[int, float]] = []
 
     @property
@@ -98,7 +97,7 @@ class BudgetedStore:
             mine = rows[arrivals.side[rows] == own]
             if mine.size:
                 taken = arrivals.rows[own].take(pa.array(arrivals.origin[mine]))
-                place[slot[mine]] = self.payload.add(own, taken)
+                place[slot[mine]] = places(self.payload.add(own, taken))
 
     def measure(self) -> None:
         """Take the size of all residents anew: the budget was in other units."""
@@ -106,7 +105,7 @@ class BudgetedStore:
         size = np.ones(alive.size, np.int64)
         if self.in_bytes and alive.size:
             place = self.table.column(PLACE)[alive]
-            for rows, hit, at in self.payload.by_segment(place):
+            for rows, hit, at in self.payload.by_place(place):
                 size[at] = budget_sizes(rows)[hit]
         self.table.set_sizes(alive, size, pooled=self.pooled)
 
@@ -157,14 +156,14 @@ class BudgetedStore:
         return late <= (1.0 - scheme.tolerance) * early
 
     def _tidy(self, most: int | None) -> None:
-        if most is None and self.payload.is_dense(self.table.count):
+        if most is None and is_dense(self.payload, self.table.count):
             return
         alive = self.table.alive()
         place = self.table.column(PLACE)
         size = None
         if self.in_bytes:
             size = self._size(alive) - SLOT_BYTES
-        moved = self.payload.tidy(place[alive], size, most)
+        moved = tidy(self.payload, place[alive], size, most)
         changed = np.flatnonzero(moved != place[alive])
         place[alive[changed]] = moved[changed]
         self.table.touch(alive[changed])

@@ -43,8 +43,9 @@ def joined_rows(store: WindowStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
 def _pair_bytes(store: WindowStore, chunk: Chunk) -> int:
     """Average size of a pair, by what is stored and what arrives."""
     other: Side = RIGHT if chunk.side == LEFT else LEFT
-    stored = sum(segment.bytes for segment in store.segments[other])
-    rows = sum(segment.rows for segment in store.segments[other])
+    segments = [run.segment for run in store.runs[other]]
+    stored = sum(segment.bytes for segment in segments)
+    rows = sum(segment.rows for segment in segments)
     return int(chunk.rows.nbytes // chunk.rows.num_rows + stored // max(rows, 1)) + 1
 
 
@@ -57,6 +58,5 @@ def _gather(
 ) -> Iterator[pa.RecordBatch]:
     other: Side = RIGHT if chunk.side == LEFT else LEFT
     for rows, found, places in store.by_segment(other, slot):
-        taken = arrival if places is None else arrival[places]
-        mine = Met(chunk.rows, taken)
+        mine = Met(chunk.rows, arrival[places])
         yield from combine_rows(store.spec, chunk.side, mine, Met(rows, found))

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from shedjoin.columns.arrivals import Blob, chunks
 from shedjoin.operators.exact.matches import joined_rows
 from shedjoin.operators.exact.store import WindowStore
-from shedjoin.operators.frame.step import Step
+from shedjoin.operators.frame.join import Step
 from shedjoin.spec.report import Report
 from shedjoin.types import LEFT, RIGHT, SIDES
 
 
-def step(store: WindowStore, blobs: Sequence[Blob], watermark_ms: int) -> Step:
+def exact_step(store: WindowStore, blobs: Sequence[Blob], watermark_ms: int) -> Step:
     """Join the arrivals of a micro-batch and let go of what has expired.
 
     Rows are late by the watermark of the micro-batch *before*, which the store
@@ -25,7 +25,7 @@ def step(store: WindowStore, blobs: Sequence[Blob], watermark_ms: int) -> Step:
     seen, stored = [0, 0], [0, 0]
     matched = 0
     store.longest_chain = 0
-    first_new = store.next_id
+    first_new = store.payload.next_id
     for chunk in chunks(blobs, store.spec, store.watermark_ms):
         seen[chunk.side] += chunk.seen
         stored[chunk.side] += chunk.rows.num_rows
@@ -52,7 +52,7 @@ def step(store: WindowStore, blobs: Sequence[Blob], watermark_ms: int) -> Step:
         resident_right=now[RIGHT],
         matched=matched,
         importance=float(matched),
-        segments=sum(map(len, store.segments)),
+        segments=len(store.payload.segments),
         state_bytes=store.nbytes,
         longest_chain=store.longest_chain,
         watermark_ms=store.watermark_ms,

@@ -1,41 +1,39 @@
-"""Rows and the directory of a shard as bytes: Arrow IPC, never pickle.
+"""The directory of a shard: all of its state but the rows, as bytes.
 
-Format 2. A *segment* is an Arrow stream with one record batch, LZ4 inside. The
-*directory* is an Arrow stream whose rows are the segments and whose schema metadata
-carries the format number, the fingerprint of the join, the shard's few scalars and the
-token of the state. Format 1 had no seed of the buckets; it is read as seed 0.
+Format 3. The directory is an Arrow stream whose rows are the segments and whose schema
+metadata carries the rest as JSON: the format number, the fingerprint of the join, what
+all joins share, and a part of the operator's own. Never pickle.
 """
 
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from shedjoin.columns.ipc import decode_rows, encode_rows
+from shedjoin.columns.ipc import encode_rows
 from shedjoin.errors import StateMismatchError
 from shedjoin.state.segments import Segment
 
-FORMAT = 2
+FORMAT = 3
 _META = b"shedjoin"
-_DIRECTORY = pa.schema([(name, pa.int64()) for name in Segment._fields])
+_SEGMENTS = pa.schema([(name, pa.int64()) for name in Segment._fields])
 
 
 class Directory(NamedTuple):
-    """All of a shard's state but its rows."""
+    """All of a shard's state but its rows.
+
+    ``token`` is the identity of the state, ``kind`` the operator that wrote it, and
+    ``own`` what only that operator reads.
+    """
 
     segments: tuple[Segment, ...]
-    next_slot: tuple[int, int]
     next_id: int
     watermark_ms: int
     token: str
-    seed: int = 0
-
-
-def decode_segment(blob: bytes | pa.Buffer) -> pa.RecordBatch:
-    """Read the one record batch of a segment."""
-    return next(decode_rows(blob))
+    kind: str
+    own: dict[str, Any]
 
 
 def encode_directory(directory: Directory, fingerprint: str) -> bytes:
@@ -43,7 +41,7 @@ def encode_directory(directory: Directory, fingerprint: str) -> bytes:
     facts = {"format": FORMAT, "fingerprint": fingerprint} | directory._asdict()
     del facts["segments"]
     text = json.dumps(facts, sort_keys=True).encode()
-    schema = _DIRECTORY.with_metadata({_META: text})
+    schema = _SEGMENTS.with_metadata({_META: text})
     columns = zip(*directory.segments, strict=True) if directory.segments else ()
     arrays = [pa.array(column, pa.int64()) for column in columns]
     batches = [pa.record_batch(arrays, schema=schema)] if arrays else []
@@ -52,24 +50,33 @@ def encode_directory(directory: Directory, fingerprint: str) -> bytes:
 
 
 def decode_directory(blob: bytes, fingerprint: str) -> Directory:
-    """Read a directory; refuse a newer format and another join's state."""
+    """Read a directory; refuse another format and another join's state."""
     with pa.ipc.open_stream(blob) as reader:
         facts = json.loads(reader.schema.metadata[_META])
         table = reader.read_all()
-    check_origin(facts.pop("format"), facts.pop("fingerprint"), fingerprint)
+    _check_format(facts.pop("format"))
+    _check_join(facts.pop("fingerprint"), fingerprint)
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    facts["next_slot"] = tuple(facts["next_slot"])
     return Directory(segments=tuple(Segment(*row) for row in rows), **facts)
 
 
-def check_origin(stored_format: int, stored: str, current: str) -> None:
-    """Refuse state of a newer format or of another join."""
-    if stored_format > FORMAT:
+def _check_format(stored: int) -> None:
+    if stored > FORMAT:
         raise StateMismatchError(
-            f"the checkpoint holds state of format {stored_format}; this version of "
-            f"shedjoin reads formats up to {FORMAT}.",
+            f"the checkpoint holds state of format {stored}; this version of shedjoin "
+            f"reads format {FORMAT}.",
             fix="install the shedjoin version that wrote it, or a later one.",
         )
+    if stored < FORMAT:
+        raise StateMismatchError(
+            f"the checkpoint holds state of format {stored}, from an earlier alpha; "
+            f"this version of shedjoin reads format {FORMAT}.",
+            fix="go on with the version that wrote it, or start with a new "
+            "checkpointLocation.",
+        )
+
+
+def _check_join(stored: str, current: str) -> None:
     if stored != current:
         raise StateMismatchError(
             f"the checkpoint was written by another join (fingerprint {stored}, this "

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from shedjoin.state.segments import SMALL_BYTES, Segment, worth_moving
+from shedjoin.operators.exact.runs import SMALL_BYTES, Run, worth_moving
+from shedjoin.state.segments import Segment
 
 FOREVER = 1 << 60
 SLACK = 1024
@@ -16,39 +17,39 @@ class Side:
 
     def __init__(self, row_bytes: int) -> None:
         self.row_bytes = row_bytes
-        self.segments: list[Segment] = []
+        self.runs: list[Run] = []
         self.rows: dict[int, list[int]] = {}
         self.end = self.inserted = self.rewritten = self.moved = self.most = 0
 
     @property
     def alive(self) -> int:
-        return sum(segment.alive for segment in self.segments)
+        return sum(run.alive for run in self.runs)
 
     @property
     def span(self) -> int:
-        return self.end - self.segments[0].first_slot if self.segments else 0
+        return self.end - self.runs[0].first_slot if self.runs else 0
 
     def step(self, deaths: Sequence[int], now: int) -> None:
         """Tidy, insert and expire, in the order of a micro-batch."""
         self.tidy(now)
         self.inserted += len(deaths)
         self._append(list(deaths))
-        self.most = max(self.most, len(self.segments))
-        for place, segment in enumerate(self.segments):
-            if segment.min_us <= now:
-                alive = sum(death > now for death in self.rows[segment.id])
-                self.segments[place] = segment._replace(alive=alive)
-        self.segments = [segment for segment in self.segments if segment.alive]
+        self.most = max(self.most, len(self.runs))
+        for place, run in enumerate(self.runs):
+            if run.min_us <= now:
+                alive = sum(death > now for death in self.rows[run.segment.id])
+                self.runs[place] = run._replace(alive=alive)
+        self.runs = [run for run in self.runs if run.alive]
 
     def tidy(self, now: int) -> None:
-        moving = worth_moving(self.segments, self.end)
+        moving = worth_moving(self.runs, self.end)
         count = len(moving)
         assert moving in (
-            self.segments[:count],
-            self.segments[len(self.segments) - count :],
+            self.runs[:count],
+            self.runs[len(self.runs) - count :],
         )
-        self.segments = [s for s in self.segments if s not in moving]
-        kept = [d for s in moving for d in self.rows.pop(s.id) if d > now - 1]
+        self.runs = [s for s in self.runs if s not in moving]
+        kept = [d for s in moving for d in self.rows.pop(s.segment.id) if d > now - 1]
         self.moved = len(kept)
         self.rewritten += len(kept)
         if kept:
@@ -57,9 +58,8 @@ class Side:
     def _append(self, deaths: list[int]) -> None:
         number, rows = self.end, len(deaths)
         size = rows * self.row_bytes
-        self.segments.append(
-            Segment(number, 0, self.end, rows, rows, min(deaths), max(deaths), size)
-        )
+        segment = Segment(number, 0, rows, size)
+        self.runs.append(Run(segment, self.end, rows, min(deaths), max(deaths)))
         self.rows[number] = deaths
         self.end += rows
 
@@ -103,7 +103,7 @@ def test_tiny_batches_leave_few_segments(batch: int, row_bytes: int) -> None:
 
 def test_large_segments_are_left_alone() -> None:
     side = in_order(1, SMALL_BYTES, 200, FOREVER)
-    assert len(side.segments) == 200
+    assert len(side.runs) == 200
     assert side.rewritten == 0
 
 
@@ -121,7 +121,7 @@ def test_one_row_ahead_of_its_time_does_not_hold_the_ring(
         assert side.span <= 2 * side.alive + SLACK + batch + side.moved
         if row_bytes == SMALL_BYTES:  # nothing is merged: the one row moves alone
             assert side.moved <= 1
-    assert any(FOREVER in side.rows[segment.id] for segment in side.segments)
+    assert any(FOREVER in side.rows[run.segment.id] for run in side.runs)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -139,18 +139,18 @@ def test_any_stream_is_tidied_at_a_constant_cost(seed: int) -> None:
     assert side.rewritten <= 6 * side.inserted
 
 
-def segment(number: int, first_slot: int, rows: int, alive: int, size: int) -> Segment:
-    return Segment(number, 0, first_slot, rows, alive, 0, 1, size)
+def run(number: int, first_slot: int, rows: int, alive: int, size: int) -> Run:
+    return Run(Segment(number, 0, rows, size), first_slot, alive, 0, 1)
 
 
 def test_nothing_to_move() -> None:
     assert worth_moving([], 0) == []
-    assert worth_moving([segment(0, 0, 5, 5, 100)], 5) == []
+    assert worth_moving([run(0, 0, 5, 5, 100)], 5) == []
 
 
 def test_cleaning_begins_when_more_than_half_is_dead() -> None:
     large = SMALL_BYTES
-    old, new = segment(0, 0, 5000, 1000, large), segment(1, 5000, 2000, 2000, large)
+    old, new = run(0, 0, 5000, 1000, large), run(1, 5000, 2000, 2000, large)
     end = 2 * 3000 + SLACK
     assert worth_moving([old, new], end) == []
     assert worth_moving([old, new], end + 1) == [old]
@@ -159,10 +159,10 @@ def test_cleaning_begins_when_more_than_half_is_dead() -> None:
 
 
 def test_eight_small_neighbours_become_one() -> None:
-    small = [segment(n, n, 1, 1, 100) for n in range(8)]
+    small = [run(n, n, 1, 1, 100) for n in range(8)]
     assert worth_moving(small[:7], 7) == []
     assert worth_moving(small, 8) == small
-    large = segment(9, 0, 10, 10, SMALL_BYTES)
+    large = run(9, 0, 10, 10, SMALL_BYTES)
     shifted = [s._replace(first_slot=10 + s.first_slot) for s in small]
     assert worth_moving([large, *shifted], 18) == shifted
     assert worth_moving([*shifted, large._replace(first_slot=18)], 28) == []
@@ -170,5 +170,5 @@ def test_eight_small_neighbours_become_one() -> None:
 
 def test_segments_of_other_sizes_are_not_merged() -> None:
     sizes = [100_000] * 7 + [100] * 7
-    segments = [segment(n, n, 1, 1, size) for n, size in enumerate(sizes)]
-    assert worth_moving(segments, 14) == []
+    runs = [run(n, n, 1, 1, size) for n, size in enumerate(sizes)]
+    assert worth_moving(runs, 14) == []

@@ -1,0 +1,113 @@
+"""The budgeted join of one shard: how it is opened, and what it stores of its own.
+
+Payload lies in segments, as without a budget; the slot table lies in a log. The models
+are stored whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from shedjoin.columns.arrivals import Blob
+from shedjoin.operators.budgeted.log import TableLog
+from shedjoin.operators.budgeted.origin import check_sample, drawn_by
+from shedjoin.operators.budgeted.step import budgeted_step
+from shedjoin.operators.budgeted.store import BudgetedStore, shedding_of
+from shedjoin.operators.budgeted.table import SlotTable
+from shedjoin.operators.frame.join import Opening, Step
+from shedjoin.sampling.thresholds import Thresholds
+from shedjoin.state.blobs import Commit, load_segment
+from shedjoin.state.directory import Directory
+from shedjoin.state.payload import Payload
+
+_MODELS = -2
+
+
+class BudgetedJoin:
+    """Residents compete for slots.
+
+    Parameters
+    ----------
+    store : BudgetedStore
+        The residents.
+    log : TableLog
+        Their stored form.
+    """
+
+    kind = "budgeted"
+
+    def __init__(self, store: BudgetedStore, log: TableLog) -> None:
+        self.spec = store.spec
+        self.store = store
+        self.payload = store.payload
+        self._log = log
+
+    @classmethod
+    def open(cls, opening: Opening) -> BudgetedJoin:
+        """Open it from stored state, or begin."""
+        spec, directory, workspace = (
+            opening.spec,
+            opening.directory,
+            opening.workspace,
+        )
+        table = SlotTable(workspace, seed=opening.seed, opened=opening.opened)
+        if directory is None:
+            payload = Payload(workspace)
+            return cls(BudgetedStore(spec, opening.shard, table, payload), TableLog())
+        check_sample(directory.own["sample"], shedding_of(spec))
+        payload = Payload(workspace, directory.segments, directory.next_id)
+        join = cls(
+            BudgetedStore(spec, opening.shard, table, payload),
+            TableLog(directory.own["log"], directory.own["log_rows"]),
+        )
+        join._restore(opening, directory)
+        return join
+
+    @property
+    def watermark_ms(self) -> int:
+        """The watermark of the last micro-batch."""
+        return self.store.watermark_ms
+
+    @watermark_ms.setter
+    def watermark_ms(self, value: int) -> None:
+        self.store.watermark_ms = value
+
+    def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
+        """Join the arrivals of a micro-batch, shed, and let go of what has expired."""
+        return budgeted_step(self.store, arrived, watermark_ms)
+
+    def write(self, changes: Commit) -> dict[str, Any]:
+        """Write table and models; give the part of the directory."""
+        store, table = self.store, self.store.table
+        table.order_free_slots()
+        self._log.write(table, changes)
+        changes.put_rows(_MODELS, store.models.encode())
+        return {
+            "slots": table.size,
+            "scalars": table.scalars.tolist(),
+            "pooled": store.pooled,
+            "in_bytes": store.in_bytes,
+            "sample": drawn_by(store.shedding),
+            "log": self._log.parts,
+            "log_rows": self._log.rows,
+            "gains": store.gains,
+            "thresholds": store.thresholds.noted,
+        }
+
+    def _restore(self, opening: Opening, directory: Directory) -> None:
+        store, own = self.store, directory.own
+        store.watermark_ms = directory.watermark_ms
+        store.gains = [(at, gained) for at, gained in own["gains"]]
+        store.thresholds = Thresholds(own["thresholds"])
+        store.models.decode(load_segment(opening.blobs, _MODELS))
+        if not opening.opened:
+            for number in self.payload.segments:
+                self.payload.restore(number, opening.blobs)
+            store.table.resize(own["slots"])
+            store.table.scalars[:] = own["scalars"]
+            self._log.restore(store.table, opening.blobs)
+        if own["in_bytes"] != store.in_bytes:
+            store.measure()
+        if not opening.opened or store.pooled != own["pooled"]:
+            store.table.finish(pooled=store.pooled)
