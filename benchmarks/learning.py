@@ -24,7 +24,7 @@ from benchmarks.record import Record
 from shedjoin import Budget, Within
 from shedjoin.datasets.streams import START_US
 from shedjoin.datasets.workloads import Curve, Frequencies, age_curve, aged, zipf
-from shedjoin.local.runner import join
+from shedjoin.local.join import join
 from shedjoin.models.curve import priorities
 from shedjoin.models.learned import Models
 from shedjoin.policies import Age, Prob
@@ -153,6 +153,6 @@ def _window_rows(batches: Batches, within: Within) -> float:
     """Residents of the exact join, on average over the later half."""
     run = join(batches, on="key", within=within, time=TIMES)
     counts = [
-        one.report.resident_left + one.report.resident_right for one in run.batches
+        sum(one.report.resident) for one in run.batches
     ]
     return mean(counts[len(counts) // 2 :])

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from shedjoin import Budget, MostImportant, Sample, Within, local
 from shedjoin.columns.arrivals import Blob
-from shedjoin.local.runner import Delivery
+from shedjoin.local.delivery import Delivery
 from shedjoin.local.shard import LocalShard
 from shedjoin.local.tables import make_spec
 from shedjoin.operators.frame.join import Outcome

@@ -16,7 +16,7 @@ import pytest
 from shedjoin import Budget, MostImportant, MostResults, Sample, Within, local
 from shedjoin.columns.ipc import encode_rows
 from shedjoin.errors import StateMismatchError
-from shedjoin.local.runner import Delivery
+from shedjoin.local.delivery import Delivery
 from shedjoin.local.shard import LocalShard, MemoryBlobs
 from shedjoin.local.tables import make_spec
 from shedjoin.policies import EqCluster, Fifo, IJoin, PpsCluster, Prob, Uniform

@@ -17,7 +17,7 @@ from local.streams import tables
 from shedjoin import Budget, local, policies
 from shedjoin.columns.arrivals import Blob
 from shedjoin.local import shard as local_shards
-from shedjoin.local.runner import Delivery
+from shedjoin.local.delivery import Delivery
 from shedjoin.local.tables import make_spec
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spark.shard import bucket_seed

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from oracle.shedding import Arrival
 from shedjoin import Budget, MostImportant, Successive, Within
-from shedjoin.local.runner import Run, join
+from shedjoin.local.run import Run, join
 from shedjoin.policies.base import Policy
 from shedjoin.spec.recompute import Recompute
 from shedjoin.spec.shedding import Discipline

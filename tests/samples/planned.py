@@ -9,7 +9,7 @@ import numpy as np
 
 from shedjoin.datasets.streams import START_US
 from shedjoin.datasets.workloads import Correlation, Frequencies, zipf
-from shedjoin.local.runner import Run
+from shedjoin.local.run import Run
 from shedjoin.models.learned import Models
 from shedjoin.plan import FrequencyModel
 from shedjoin.policies.base import Residents

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from shedjoin import Budget, Within, plan
-from shedjoin.local.runner import join
+from shedjoin.local.join import join
 from shedjoin.plan import AgeModel
 from shedjoin.policies import Uniform
 from shedjoin.policies.base import Policy

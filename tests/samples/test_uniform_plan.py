@@ -6,7 +6,7 @@ import pytest
 
 from shedjoin import plan
 from shedjoin.datasets.workloads import Correlation
-from shedjoin.local.runner import Run
+from shedjoin.local.run import Run
 from shedjoin.plan import Costs
 from shedjoin.policies import Uniform
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shedjoin.spec.streams import HASH_COLUMN, SideSpec
+from shedjoin.spec.streams import HASH_COLUMN, StreamSpec
 from shedjoin.types import IntArray
 
 
@@ -47,10 +47,10 @@ def _in_microseconds(array: pa.Array) -> pa.Array:
     return pc.cast(array, pa.timestamp("us", array.type.tz), safe=False)
 
 
-def hot_columns(rows: pa.RecordBatch, side: SideSpec, *, direct: bool) -> Hot:
-    """Key and time of every row of a batch of that side."""
-    key = as_int64(rows.column(side.keys[0] if direct else HASH_COLUMN))
-    time = as_int64(_in_microseconds(rows.column(side.time)))
+def hot_columns(rows: pa.RecordBatch, stream: StreamSpec, *, direct: bool) -> Hot:
+    """Key and time of every row of a batch of that stream."""
+    key = as_int64(rows.column(stream.keys[0] if direct else HASH_COLUMN))
+    time = as_int64(_in_microseconds(rows.column(stream.time)))
     key.flags.writeable = False
     time.flags.writeable = False
     return Hot(key, time)

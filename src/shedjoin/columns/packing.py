@@ -1,4 +1,4 @@
-"""Packing: the rows of one side, split by shard into blobs."""
+"""Packing: the rows of one stream, split by shard into blobs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.ipc import encode_rows
 from shedjoin.columns.schema import plain
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.types import IntArray, Side
+from shedjoin.types import IntArray
 
 COLLECT_BYTES = 16 << 20
 """Rows are collected up to about this size before they are split by shard."""
@@ -34,19 +34,19 @@ def shard_of(key: IntArray, shards: int) -> npt.NDArray[np.int64]:
 
 
 def pack(
-    batches: Iterable[pa.RecordBatch], side: Side, spec: JoinSpec
+    batches: Iterable[pa.RecordBatch], stream: int, spec: JoinSpec
 ) -> Iterator[tuple[int, Blob]]:
     """Blobs of a stream of record batches, each with the shard it belongs to."""
     for group in grouped(batches, COLLECT_BYTES):
-        yield from _split(group, side, spec)
+        yield from _split(group, stream, spec)
 
 
 def _split(
-    batches: list[pa.RecordBatch], side: Side, spec: JoinSpec
+    batches: list[pa.RecordBatch], stream: int, spec: JoinSpec
 ) -> Iterator[tuple[int, Blob]]:
     rows = plain(pa.concat_batches(batches))
     shard = shard_of(
-        hot_columns(rows, spec.sides[side], direct=spec.direct).key, spec.shards
+        hot_columns(rows, spec.streams[stream], direct=spec.direct).key, spec.shards
     )
     small = np.min_scalar_type(spec.shards)
     order = np.argsort(shard.astype(small), kind="stable")
@@ -56,4 +56,4 @@ def _split(
         part = rows.slice(cuts[number], cuts[number + 1] - cuts[number])
         for piece in pieces(part, PIECE_BYTES):
             payload = encode_rows([piece], piece.schema)
-            yield int(number), Blob(side, digest(payload), payload)
+            yield int(number), Blob(stream, digest(payload), payload)

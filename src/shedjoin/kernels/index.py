@@ -1,4 +1,4 @@
-"""The hash index over the residents of one side.
+"""The hash index over the residents of one stream.
 
 Every resident has a *slot*, a number that only grows. Slot ``s`` lives in the ring
 ``entries`` at ``3 * (s % capacity)`` as (key, time, next slot of its bucket), three
@@ -25,7 +25,7 @@ NEVER = np.int64(np.iinfo(np.int64).min)
 
 
 class Index(NamedTuple):
-    """One side's index; both arrays have a power of two of items or triples.
+    """One stream's index; both arrays have a power of two of items or triples.
 
     The ``seed`` of the buckets is a secret of the state: clients who choose their keys
     cannot choose them for one bucket.
@@ -36,18 +36,18 @@ class Index(NamedTuple):
     seed: int
 
 
-class Reach(NamedTuple):
-    """Which residents an arrival sees: ``time - back <= resident <= time + ahead``."""
-
-    back: int
-    ahead: int
-
-
 class Pairs(NamedTuple):
     """Room for matches: position of the arrival, slot of the resident."""
 
     arrival: IntArray
     slot: IntArray
+
+
+def fixed(array: IntArray) -> IntArray:
+    """The same array, read-only: kernels are compiled for one kind of argument."""
+    array = np.ascontiguousarray(array)
+    array.flags.writeable = False
+    return array
 
 
 @kernel
@@ -69,14 +69,16 @@ def link(key: IntArray, time: IntArray, first_slot: int, into_index: Index) -> N
 @kernel
 def probe(
     key: IntArray,
-    time: IntArray,
+    low: IntArray,
+    high: IntArray,
     start: int,
-    reach: Reach,
     index: Index,
     base: int,
     into_pairs: Pairs,
 ) -> tuple[int, int, int]:
     """Match arrivals from ``start`` on until the room for matches is full.
+
+    An arrival matches residents of its key from time ``low`` to time ``high``.
 
     Returns the number of matches, the arrival to go on from, and the length of the
     longest chain that was walked; an arrival whose matches do not fit any more is left
@@ -107,10 +109,9 @@ def probe(
                 row, slot = walker[place], at[place]
                 entry = STRIDE * (slot & slot_mask)
                 when = entries[entry + 1]
-                low, high = time[row] - reach.back, time[row] + reach.ahead
                 into_pairs.arrival[found] = row
                 into_pairs.slot[found] = slot
-                found += entries[entry] == key[row] and low <= when <= high
+                found += entries[entry] == key[row] and low[row] <= when <= high[row]
                 walker[left] = row
                 at[left] = entries[entry + 2]
                 left += at[left] >= base
@@ -134,6 +135,16 @@ def count_after(entries: IntArray, first_slot: int, rows: int, horizon: int) -> 
     for slot in range(first_slot, first_slot + rows):
         count += entries[STRIDE * (slot & slot_mask) + 1] > horizon
     return count
+
+
+@kernel
+def times_of(entries: IntArray, slot: IntArray) -> IntArray:
+    """Times of some slots."""
+    slot_mask = entries.size // STRIDE - 1
+    time = np.empty(slot.size, np.int64)
+    for row in range(slot.size):
+        time[row] = entries[STRIDE * (slot[row] & slot_mask) + 1]
+    return time
 
 
 @kernel

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shedjoin.kernels.hashing import chain_words
-from shedjoin.kernels.index import NOWHERE, STRIDE, Index, Pairs, Reach, link, probe
+from shedjoin.kernels.index import NOWHERE, STRIDE, Index, Pairs, fixed, link, probe
 from shedjoin.types import SIDES, BoolArray, IntArray, Side
 
 _ALL = 1 << 31
@@ -71,11 +71,12 @@ class Slice:
         """Match monitored arrivals with ghosts of the other side."""
         other: Side = 1 if side == 0 else 0
         pairs = Pairs(np.empty(_ROOM, np.int64), np.empty(_ROOM, np.int64))
-        reach = Reach(self.keep_us[other], self.keep_us[side])
+        low = fixed(time - self.keep_us[other])
+        high = fixed(time + self.keep_us[side])
         start, arrival, slot = 0, [], []
         while start < key.size:
             index = self._index[other]
-            found, after, _ = probe(key, time, start, reach, index, 0, pairs)
+            found, after, _ = probe(key, low, high, start, index, 0, pairs)
             arrival.append(pairs.arrival[:found].copy())
             slot.append(pairs.slot[:found].copy())
             if not found and after < key.size:
@@ -98,7 +99,7 @@ class Slice:
         self.ghosts[side] = Ghosts(
             np.concatenate([old.key, key]), np.concatenate([old.time, time])
         )
-        link(_fixed(key), _fixed(time), self._ends[side], self._index[side])
+        link(fixed(key), fixed(time), self._ends[side], self._index[side])
         self._ends[side] += key.size
 
     def has_room(self, coming: IntArray, clock_us: int) -> bool:
@@ -135,7 +136,7 @@ class Slice:
     def _relink(self, side: Side) -> None:
         self._index[side] = self._empty()
         ghosts = self.ghosts[side]
-        link(_fixed(ghosts.key), _fixed(ghosts.time), 0, self._index[side])
+        link(fixed(ghosts.key), fixed(ghosts.time), 0, self._index[side])
         self._ends[side] = ghosts.key.size
 
     def _empty(self) -> Index:
@@ -148,11 +149,4 @@ class Slice:
 
 def _hash(key: IntArray) -> IntArray:
     """31 bits that are independent of a key's shard and bucket."""
-    return chain_words(np.zeros(key.size, np.int64), _fixed(key)) & (_ALL - 1)
-
-
-def _fixed(array: IntArray) -> IntArray:
-    """The same array, read-only: kernels are compiled for one kind of argument."""
-    array = np.ascontiguousarray(array)
-    array.flags.writeable = False
-    return array
+    return chain_words(np.zeros(key.size, np.int64), fixed(key)) & (_ALL - 1)

@@ -4,14 +4,14 @@ Spark passes the watermark of a query on through every operator, and refuses to 
 defined again behind the join (``withWatermark``: "Redefining watermark is disallowed").
 Which column it refers to is told by the metadata of columns alone, and those an
 expression can set. A row whose event time lies behind the watermark is dropped as late
-by the next stateful operator, so the column must never lie behind it. Of a pair of
-joined rows the later one just arrived in time, but the other may have waited:
+by the next stateful operator, so the column must never lie behind it. Of the rows of
+a result the latest just arrived in time, but the others may have waited:
 
-    max(left.t, right.t)            is never behind the watermark,
-    left.t + after, right.t + before  neither, for a window Within(before, after).
+    the greatest of all their times    is never behind the watermark,
+    t[j] + keep[j]                     neither, for each stream j.
 
-So the join notes on its two time columns how far each may lag, and a window over one
-of them is taken over the shifted time and shifted back.
+So the join notes on its time columns how far each may lag, and a window over one of
+them is taken over the shifted time and shifted back.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.types import StructField, TimestampNTZType, TimestampType
 
 from shedjoin.errors import ColumnError, ColumnTypeError
-from shedjoin.spec.keys import SAMPLE, OutputColumn
+from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.types import LEFT
 
 Time: TypeAlias = str | Column | Sequence[str | Column]
 """A column, or several of which the latest counts."""
 
 DELAY = "spark.watermarkDelayMs"
 """Where Spark notes a watermark on its column."""
-_SIDE = "shedjoin.side"
+_STREAM = "shedjoin.stream"
+_STREAMS = "shedjoin.streams"
 _LAG = "shedjoin.lagUs"
 
 
@@ -48,11 +48,11 @@ class EventTime(NamedTuple):
 
 
 def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, int] | None:
-    """What the join notes on a column of its result: side and lag of an event time."""
-    if column.side == SAMPLE or column.source != spec.sides[column.side].time:
+    """What the join notes on an event time: stream, how many there are, and lag."""
+    if column.stream is None or column.source != spec.streams[column.stream].time:
         return None
-    lag_us = spec.after_us if column.side == LEFT else spec.before_us
-    return {_SIDE: int(column.side), _LAG: max(0, lag_us)}
+    lag_us = max(0, spec.keeps_us[column.stream])
+    return {_STREAM: column.stream, _STREAMS: len(spec.streams), _LAG: lag_us}
 
 
 def event_time(results: DataFrame, time: Time | None) -> EventTime:
@@ -103,7 +103,7 @@ def _columns(results: DataFrame, time: Time | None) -> list[Column]:
     if time is None:
         fields = results.schema.fields
         sources = [f.name for f in fields if DELAY in f.metadata]
-        sources = sources or [f.name for f in fields if _SIDE in f.metadata]
+        sources = sources or [f.name for f in fields if _STREAM in f.metadata]
     else:
         sources = [time] if isinstance(time, str | Column) else time
     if not sources:
@@ -117,8 +117,9 @@ def _columns(results: DataFrame, time: Time | None) -> list[Column]:
 
 def _lag(fields: Sequence[StructField]) -> int | None:
     """How far the latest of these times may lie behind the watermark."""
-    if len({f.metadata[_SIDE] for f in fields if _SIDE in f.metadata}) == 2:  # noqa: PLR2004
-        return 0  # both sides of a pair
+    noted = [field.metadata for field in fields if _STREAM in field.metadata]
+    if noted and len({one[_STREAM] for one in noted}) == noted[0][_STREAMS]:
+        return 0  # all rows of a result
     lags = [0 for field in fields if DELAY in field.metadata]
     lags += [field.metadata[_LAG] for field in fields if _LAG in field.metadata]
     return min(lags, default=None)

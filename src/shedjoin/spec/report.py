@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from operator import add
 from typing import Literal
 
 
@@ -10,9 +12,12 @@ from typing import Literal
 class Report:
     """Counts of one shard and micro-batch; they add up over shards.
 
+    ``seen``, ``late``, ``stored``, ``expired``, ``resident`` and ``shed`` have a count
+    for each stream.
+
     ``seen = late + shed on arrival + stored``; ``stored`` rows are residents until they
     expire or are shed; ``resident`` rows are those that a coming arrival could still
-    match. ``shed_*`` count all sheds of a side, and these say why, on both sides:
+    match. ``shed`` counts all sheds of a stream, and these say why, over all streams:
     ``unadmitted`` and ``unretained`` (the policy did not want them), ``refused`` (worth
     less than all residents), ``evicted`` (displaced), ``outlived`` (displaced when only
     late rows could still match them), ``spent`` (of a uniform sample: no later match of
@@ -39,20 +44,14 @@ class Report:
     (``copy_fallbacks``).
     """
 
-    seen_left: int = 0
-    seen_right: int = 0
-    late_left: int = 0
-    late_right: int = 0
+    seen: tuple[int, ...] = ()
+    late: tuple[int, ...] = ()
     ahead: int = 0
-    stored_left: int = 0
-    stored_right: int = 0
-    expired_left: int = 0
-    expired_right: int = 0
-    resident_left: int = 0
-    resident_right: int = 0
+    stored: tuple[int, ...] = ()
+    expired: tuple[int, ...] = ()
+    resident: tuple[int, ...] = ()
     matched: int = 0
-    shed_left: int = 0
-    shed_right: int = 0
+    shed: tuple[int, ...] = ()
     unadmitted: int = 0
     unretained: int = 0
     refused: int = 0
@@ -95,10 +94,10 @@ class Report:
         """Jain's index of the lifetimes of all rows that have left.
 
         >>> five_five_five_zero = {"lifetimes": 15.0, "lifetimes_squared": 75.0}
-        >>> Report(expired_left=3, shed_left=1, **five_five_five_zero).fairness
+        >>> Report(expired=(3, 0), shed=(1, 0), **five_five_five_zero).fairness
         0.75
         """
-        gone = self.shed_left + self.shed_right + self.expired_left + self.expired_right
+        gone = sum(self.shed) + sum(self.expired)
         if not self.lifetimes_squared:
             return 1.0
         return self.lifetimes**2 / (gone * self.lifetimes_squared)
@@ -122,35 +121,49 @@ class Report:
         said = (f"{variance[best] / variance[name]:.2f} of {name}" for name in others)
         return f"{best}: variance {', '.join(said)}"
 
-    @staticmethod
-    def combine(name: str) -> Literal["sum", "max"]:
-        """How a field is put together over shards."""
-        return "max" if name in ("watermark_ms", "longest_chain") else "sum"
+    def counts(self, streams: Sequence[str]) -> dict[str, float]:
+        """Give all counts, those of streams under the names of their streams.
+
+        >>> Report(seen=(3, 4)).counts(("left", "right"))["seen_right"]
+        4
+        """
+        found: dict[str, float] = {}
+        for name in _FIELDS:
+            value = getattr(self, name)
+            if name in BY_STREAM:
+                each = value or (0,) * len(streams)
+                found |= {f"{name}_{s}": n for s, n in zip(streams, each, strict=True)}
+            else:
+                found[name] = value
+        return found
 
     def __add__(self, other: Report) -> Report:
+        each = {name: (getattr(self, name), getattr(other, name)) for name in _FIELDS}
         merged = {
-            f.name: (max if self.combine(f.name) == "max" else _add)(
-                getattr(self, f.name), getattr(other, f.name)
-            )
-            for f in fields(self)
+            name: _add_up(a, b) if name in BY_STREAM else _COMBINE[combine(name)](a, b)
+            for name, (a, b) in each.items()
         }
-        return Report(**merged)  # type: ignore[arg-type]  # each of its own kind
+        return Report(**merged)
 
 
-def _add(a: float, b: float) -> float:
-    return a + b
+def _add_up(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(add, a, b)) if a and b else a or b
 
 
-REPORT_FIELDS = tuple(field.name for field in fields(Report))
-REAL_FIELDS = (
-    "importance",
-    "lifetimes",
-    "lifetimes_squared",
-    "slice_exact",
-    "slice_matched",
-    "weight",
-    "variance_eq",
-    "variance_pps",
-    "variance_uniform",
-)
-"""Fields that are not whole numbers."""
+_COMBINE: dict[str, Callable[[float, float], float]] = {"sum": add, "max": max}
+
+
+def combine(name: str) -> Literal["sum", "max"]:
+    """How a count is put together over shards."""
+    return "max" if name in ("watermark_ms", "longest_chain") else "sum"
+
+
+def count_types(streams: Sequence[str]) -> dict[str, type]:
+    """Names of all counts of a join, and whether they are whole numbers."""
+    counts = Report().counts(streams)
+    return {name: type(value) for name, value in counts.items()}
+
+
+_FIELDS = tuple(field.name for field in fields(Report))
+BY_STREAM = frozenset(f.name for f in fields(Report) if f.default == ())
+"""Fields with one count for each stream."""

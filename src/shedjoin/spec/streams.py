@@ -7,14 +7,13 @@ import json
 from dataclasses import asdict, dataclass, replace
 
 from shedjoin.errors import ColumnError
-from shedjoin.spec.keys import SAMPLE, OutputColumn
+from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.shedding import Shedding
-from shedjoin.types import LEFT, Side
 
 HASH_COLUMN = "__shedjoin_hash"
 """Added to packed rows whose key does not fit 64 bits."""
 IMPORTANCE_COLUMN = "__shedjoin_importance"
-"""Added to packed rows of a side that has importance."""
+"""Added to packed rows of a stream that has importance."""
 WEIGHT_COLUMN = "_weight"
 """Of a sampled result: 1 / the probability that it was emitted."""
 CLUSTER_COLUMN = "_cluster"
@@ -22,35 +21,40 @@ CLUSTER_COLUMN = "_cluster"
 
 
 @dataclass(frozen=True, slots=True)
-class SideSpec:
-    """One stream: its columns as (name, type), its key columns and its event time."""
+class StreamSpec:
+    """One stream: its columns as (name, type), its key columns and its event time.
 
+    Its rows are kept for ``keep_us`` after their own time. In a join of two streams
+    that may be negative: the other stream's rows must then come so much earlier.
+    """
+
+    name: str
     columns: tuple[tuple[str, str], ...]
     keys: tuple[str, ...]
     time: str
+    keep_us: int
 
 
 @dataclass(frozen=True, slots=True)
 class JoinSpec:
-    """One join.
+    """One join of two or more streams; streams are known by their number.
+
+    Rows of the times t are a result if ``max(t) - t[j] <= keep_us`` of every stream j.
 
     ``direct`` says that the key is a single column of at most 64 bits: the kernels
     then compare the key itself, and no hash is carried or checked.
     """
 
-    left: SideSpec
-    right: SideSpec
-    before_us: int
-    after_us: int
+    streams: tuple[StreamSpec, ...]
     shards: int
     direct: bool
     output: tuple[OutputColumn, ...]
     shedding: Shedding | None = None
 
     @property
-    def sides(self) -> tuple[SideSpec, SideSpec]:
-        """Both streams, left first."""
-        return self.left, self.right
+    def names(self) -> tuple[str, ...]:
+        """Names of the streams."""
+        return tuple(stream.name for stream in self.streams)
 
     @property
     def samples(self) -> bool:
@@ -69,28 +73,22 @@ class JoinSpec:
                 f"the result of a sample has a column {taken[0]!r} of its own.",
                 fix=f"rename the column {taken[0]!r} of the stream.",
             )
-        tags = tuple(OutputColumn(SAMPLE, name, name) for name in added)
+        tags = tuple(OutputColumn(None, name, name) for name in added)
         return replace(spec, output=self.output + tags)
 
-    def keep_us(self, side: Side) -> int:
-        """How long a resident of that side can still be matched after its own time."""
-        return self.after_us if side == LEFT else self.before_us
-
     @property
-    def keeps_us(self) -> tuple[int, int]:
-        """How long residents of the left and the right side can be matched."""
-        return self.after_us, self.before_us
+    def keeps_us(self) -> tuple[int, ...]:
+        """How long residents of each stream can be matched after their own time."""
+        return tuple(stream.keep_us for stream in self.streams)
 
     @property
     def window_us(self) -> int:
-        """The longest time for which a row of either stream is kept."""
+        """The longest time for which a row of any stream is kept."""
         return max(0, *self.keeps_us)
 
-    def reach(self, side: Side) -> tuple[int, int]:
-        """How far back and ahead an arrival of this side sees the *other* side."""
-        if side == LEFT:
-            return self.before_us, self.after_us
-        return self.after_us, self.before_us
+    def reach(self, stream: int, other: int) -> tuple[int, int]:
+        """How far back and ahead an arrival of a stream sees residents of another."""
+        return self.keeps_us[other], self.keeps_us[stream]
 
     def fingerprint(self) -> str:
         """Short digest of all that the stored state depends on.

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.local.runner import Run
+from shedjoin.local.run import Run
 from shedjoin.policies.base import Policy
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.report import Report
@@ -21,7 +21,6 @@ _AMPLE = (Budget(rows=10**9), Budget(memory="1 TB"), Budget(rows=10**9, split=0.
 _SHARES = (0.02, 0.1, 0.4)
 _FEWEST_SEEDS = 30
 _LARGE = 3
-_SIDES = ("left", "right")
 REASONS = ("unadmitted", "unretained", "refused", "evicted", "outlived", "spent")
 
 
@@ -110,7 +109,7 @@ def miscounted(policy: Policy, trials: Trials) -> Iterator[str]:
         scenario = busy(seed)
         total = Report()
         for number, batch in enumerate(scenario.run(policy).batches):
-            total = replace(total, resident_left=0, resident_right=0) + batch.report
+            total = replace(total, resident=()) + batch.report
             for problem in _sums(total):
                 yield f"{problem} up to batch {number} {scenario}"
             if batch.report.matched != batch.results.num_rows:
@@ -118,19 +117,19 @@ def miscounted(policy: Policy, trials: Trials) -> Iterator[str]:
 
 
 def _sums(total: Report) -> Iterator[str]:
-    for side in _SIDES:
-        seen, late, shed, expired, resident = (
-            getattr(total, f"{name}_{side}")
-            for name in ("seen", "late", "shed", "expired", "resident")
-        )
+    each = zip(
+        *(total.seen, total.late, total.shed, total.expired, total.resident),
+        strict=True,
+    )
+    for stream, (seen, late, shed, expired, resident) in enumerate(each):
         if seen != late + shed + expired + resident:
             yield (
-                f"seen_{side}={seen} is not late={late} + shed={shed} + "
+                f"seen[{stream}]={seen} is not late={late} + shed={shed} + "
                 f"expired={expired} + resident={resident}"
             )
     reasons = sum(getattr(total, name) for name in REASONS)
-    if reasons != total.shed_left + total.shed_right:
-        yield (f"{reasons} reasons of {total.shed_left} + {total.shed_right} rows shed")
+    if reasons != sum(total.shed):
+        yield f"{reasons} reasons of {total.shed} rows shed"
 
 
 def worse_with_more(policy: Policy, trials: Trials) -> Iterator[str]:
@@ -141,7 +140,7 @@ def worse_with_more(policy: Policy, trials: Trials) -> Iterator[str]:
         found = there = 0
         for seed in seeds:
             scenario = steady(seed)
-            budget = Budget(rows=int(share * scenario.exact().report.seen_left))
+            budget = Budget(rows=int(share * scenario.exact().report.seen[0]))
             found += scenario.under(budget).run(policy).report.matched
             there += scenario.exact().report.matched
         recall = found / there

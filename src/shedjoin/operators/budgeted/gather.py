@@ -13,7 +13,7 @@ from shedjoin.operators.frame.combine import Met, combine_rows
 from shedjoin.sampling.weights import Sampled
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import Payload
-from shedjoin.types import SIDES, IntArray
+from shedjoin.types import IntArray
 
 
 class Pairs(NamedTuple):
@@ -41,21 +41,21 @@ def gather(
 ) -> Iterator[pa.RecordBatch]:
     """Joined rows of pairs."""
     arrival, place = pairs.arrival, pairs.place
-    said = None if pairs.sampled is None else pairs.sampled.as_rows()
-    for side in SIDES:
-        mine = np.flatnonzero(arrivals.side[arrival] == side)
+    tags = None if pairs.sampled is None else pairs.sampled.as_rows()
+    for stream, other in ((0, 1), (1, 0)):
+        mine = np.flatnonzero(arrivals.stream[arrival] == stream)
         stored = mine[place[mine] >= 0]
         fresh = mine[place[mine] < 0]
         found = []
         if fresh.size:
             hit = arrivals.origin[-1 - place[fresh]]
-            found.append((fresh, Met(arrivals.rows[1 - side], hit)))
+            found.append((fresh, Met(arrivals.rows[other], hit)))
         if stored.size:
             found += [
                 (stored[at], Met(rows, hit))
                 for rows, hit, at in payload.by_place(place[stored])
             ]
         for at, theirs in found:
-            taken = Met(arrivals.rows[side], arrivals.origin[arrival[at]])
-            tags = None if said is None else Met(said, at)
-            yield from combine_rows(spec, side, taken, theirs, tags)
+            own = Met(arrivals.rows[stream], arrivals.origin[arrival[at]])
+            met = (own, theirs) if stream < other else (theirs, own)
+            yield from combine_rows(spec, met, None if tags is None else Met(tags, at))

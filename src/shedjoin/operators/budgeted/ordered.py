@@ -1,4 +1,4 @@
-"""All arrivals of a micro-batch in one order: (time, side, digest, position)."""
+"""All arrivals of a micro-batch in one order: (time, stream, digest, position)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shedjoin.columns.schema import as_stored
 from shedjoin.columns.sizes import row_sizes
 from shedjoin.operators.budgeted.table import SLOT_BYTES
 from shedjoin.spec.streams import IMPORTANCE_COLUMN, JoinSpec
-from shedjoin.types import SIDES, FloatArray, IntArray, Side
+from shedjoin.types import FloatArray, IntArray
 
 _ROUNDING = 8
 PART_ROWS, PART_BYTES = 1 << 20, 48 << 20
@@ -24,15 +24,15 @@ delivered."""
 
 
 class Ordered(NamedTuple):
-    """Arrivals of both sides as columns; ``origin`` is the row in the side's batch."""
+    """Arrivals as columns; ``origin`` is the row in the batch of its stream."""
 
-    side: IntArray
+    stream: IntArray
     key: IntArray
     time: IntArray
     importance: FloatArray
     size: IntArray
     origin: IntArray
-    rows: tuple[pa.RecordBatch, pa.RecordBatch]  # None where a side has none
+    rows: tuple[pa.RecordBatch, ...]  # None where a stream has none
 
 
 class _Piece(NamedTuple):
@@ -61,7 +61,7 @@ class _Piece(NamedTuple):
 
 
 class _Delivered(NamedTuple):
-    """Arrivals of one side."""
+    """Arrivals of one stream."""
 
     key: IntArray
     time: IntArray
@@ -85,23 +85,21 @@ class Timely:
 
     def __init__(self, blobs: Sequence[Blob], spec: JoinSpec, late_ms: int) -> None:
         self._spec = spec
-        self._pieces: tuple[list[_Piece], list[_Piece]] = ([], [])
-        seen = [0, 0]
-        for side in SIDES:
-            for rows in pieces_of(blobs, side):
-                seen[side] += rows.num_rows
-                taken, hot = on_time(side, rows, spec, late_ms)
+        self._pieces: list[list[_Piece]] = [[] for _ in spec.streams]
+        self.seen = [0] * len(spec.streams)
+        for stream, pieces in enumerate(self._pieces):
+            for rows in pieces_of(blobs, stream):
+                self.seen[stream] += rows.num_rows
+                taken, hot = on_time(stream, rows, spec, late_ms)
                 if hot.key.size:
-                    self._pieces[side].append(_Piece(rows, taken, hot))
-        self.seen = seen[0], seen[1]
-        counts = [sum(piece.hot.key.size for piece in own) for own in self._pieces]
-        self.taken: tuple[int, int] = (counts[0], counts[1])
+                    pieces.append(_Piece(rows, taken, hot))
+        self.taken = [sum(one.hot.key.size for one in own) for own in self._pieces]
 
     def parts(self) -> Iterator[Ordered]:
         """All arrivals in order, in parts of bounded size."""
         times = [piece.hot.time for own in self._pieces for piece in own]
         time = np.concatenate([np.zeros(0, np.int64), *times])
-        order = np.argsort(time, kind="stable")  # left rows stand before right ones
+        order = np.argsort(time, kind="stable")  # equal times: by stream
         del time, times
         start = 0
         for end in self._ends(order):
@@ -138,30 +136,33 @@ class Timely:
         """Arrivals by their place among all, as delivered."""
         wanted = np.sort(order)
         place = np.searchsorted(wanted, order)
-        cut = int(np.searchsorted(wanted, self.taken[0]))
-        left = self._side(0, wanted[:cut])
-        right = self._side(1, wanted[cut:] - self.taken[0])
-        counts = [side.key.size for side in (left, right)]
-        importance, size = (
-            np.concatenate([getattr(left, name), getattr(right, name)])[place]
-            for name in ("importance", "size")
+        first = np.cumsum([0, *self.taken])
+        cuts = np.searchsorted(wanted, first)
+        found = [
+            self._of_stream(stream, wanted[cuts[stream] : cuts[stream + 1]] - start)
+            for stream, start in enumerate(first[:-1])
+        ]
+        counts = [own.key.size for own in found]
+        key, time, importance, size = (
+            np.concatenate([getattr(own, name) for own in found])[place]
+            for name in ("key", "time", "importance", "size")
         )
         return Ordered(
-            side=np.repeat(np.array(SIDES), counts)[place],
-            key=np.concatenate([left.key, right.key])[place],
-            time=np.concatenate([left.time, right.time])[place],
+            stream=np.repeat(np.arange(len(counts)), counts)[place],
+            key=key,
+            time=time,
             importance=importance,
             size=size,
             origin=np.concatenate([np.arange(count) for count in counts])[place],
-            rows=(left.rows, right.rows),
+            rows=tuple(own.rows for own in found),
         )
 
-    def _side(self, side: Side, wanted: IntArray) -> _Delivered:
-        """Arrivals of one side, as delivered."""
+    def _of_stream(self, stream: int, wanted: IntArray) -> _Delivered:
+        """Arrivals of one stream, as delivered."""
         nothing = np.zeros(0, np.int64)
         keys, times, importances, taken = [nothing], [nothing], [np.zeros(0)], []
         first = 0
-        for piece in self._pieces[side]:
+        for piece in self._pieces[stream]:
             low, high = np.searchsorted(wanted, [first, first + piece.hot.key.size])
             here = wanted[low:high] - first
             first += piece.hot.key.size
@@ -200,7 +201,7 @@ def budget_sizes(rows: pa.RecordBatch) -> IntArray:
 
 
 def _importance(rows: pa.RecordBatch) -> FloatArray:
-    """Importance of each row; infinite on a side that has none: it has no say."""
+    """Importance of each row; infinite in a stream that has none: it has no say."""
     if IMPORTANCE_COLUMN not in rows.schema.names:
         return np.full(rows.num_rows, np.inf)
     column = rows.column(IMPORTANCE_COLUMN).cast(pa.float64()).fill_null(0.0)

@@ -108,7 +108,7 @@ class Rounds:
             yield from self._block(done, end)
             rows = slice(done, end)
             self._store.models.observe(
-                self._arrivals.side[rows],
+                self._arrivals.stream[rows],
                 self._arrivals.key[rows],
                 self._arrivals.time[rows],
                 self._arrivals.importance[rows],
@@ -143,7 +143,7 @@ class Rounds:
 
     def _block(self, start: int, end: int) -> Iterator[Pairs]:
         key = self._arrivals.key[start:end]
-        self._store.models.make_room(self._arrivals.side[start:end], key)
+        self._store.models.make_room(self._arrivals.stream[start:end], key)
         arriving = self._arriving(start, end)
         out = self._empty(end - start)
         if self._rules.tosses and arriving.coins.any():
@@ -200,7 +200,7 @@ class Rounds:
             self._fill(due=why == RECOMPUTE)
 
     def _arriving(self, start: int, end: int) -> Arriving:
-        time, side = self._arrivals.time[start], self._arrivals.side[start]
+        time, side = self._arrivals.time[start], self._arrivals.stream[start]
         clock = self._store.table.clock_with(int(time), int(side))
         number = int(self._scalars[NEXT_NUMBER])
         return self._verbs.arriving(self._arrivals, start, end, number, clock)
@@ -274,7 +274,7 @@ class Rounds:
             return Pairs(row + start, place, None)
         zero, pool = int(out.state[ZERO]), np.zeros(count, np.int64)
         if not self._store.pooled:
-            pool = 1 - self._arrivals.side[row + start]
+            pool = 1 - self._arrivals.stream[row + start]
         bar = self._store.thresholds.bars(zero, out.raised, row, number, pool)
         marks = out.marks[: 2 * count]
         score, chance = marks[0::2], marks[1::2]

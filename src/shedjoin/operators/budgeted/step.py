@@ -108,7 +108,7 @@ def _report(
     late = np.array(arrivals.seen) - taken
     now = store.table.sides
     shed = taken - stored + refused + evicted + outlived + spent
-    left_right = {
+    by_stream = {
         "seen": arrivals.seen,
         "late": late,
         "stored": stored - refused,
@@ -116,11 +116,7 @@ def _report(
         "resident": now,
         "shed": shed,
     }
-    counts = {
-        f"{name}_{side}": int(both[place])
-        for name, both in left_right.items()
-        for place, side in enumerate(("left", "right"))
-    }
+    counts = {name: tuple(map(int, each)) for name, each in by_stream.items()}
     return replace(
         _learned(store, rounds),
         **counts,

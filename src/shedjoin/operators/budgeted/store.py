@@ -91,10 +91,10 @@ class BudgetedStore:
     def keep_pending(self, arrivals: Ordered) -> None:
         """Store the payload of arrivals that became residents and still are."""
         place = self.table.column(PLACE)
-        slot = self.table.pending(arrivals.side.size)
+        slot = self.table.pending(arrivals.stream.size)
         rows = np.flatnonzero(slot >= 0)
         for own in SIDES:
-            mine = rows[arrivals.side[rows] == own]
+            mine = rows[arrivals.stream[rows] == own]
             if mine.size:
                 taken = arrivals.rows[own].take(pa.array(arrivals.origin[mine]))
                 place[slot[mine]] = places(self.payload.add(own, taken))

@@ -43,7 +43,7 @@ class Verbs:
         """Arrivals of a block, the first of which has that number."""
         part = slice(start, end)
         newcomers = Residents(  # copies: a policy may work in place
-            side=rows.side[part].copy(),
+            side=rows.stream[part].copy(),
             key=rows.key[part].copy(),
             time=rows.time[part].copy(),
             number=number + np.arange(end - start),
@@ -60,7 +60,7 @@ class Verbs:
             does[coins < 0] &= ~RETAIN
         self.unretained += int(((does & (ADMIT | RETAIN)) == ADMIT).sum())
         return Arriving(
-            side=rows.side[part],
+            side=rows.stream[part],
             key=rows.key[part],
             time=rows.time[part],
             importance=rows.importance[part],

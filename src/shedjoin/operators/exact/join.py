@@ -12,7 +12,6 @@ from shedjoin.operators.exact.store import WindowStore
 from shedjoin.operators.frame.join import Opening, Step
 from shedjoin.state.blobs import Commit
 from shedjoin.state.payload import Payload
-from shedjoin.types import SIDES
 
 
 class ExactJoin:
@@ -40,7 +39,7 @@ class ExactJoin:
             opening.workspace,
         )
         if directory is None:
-            stored = Stored((), (0,) * len(SIDES), opening.seed)
+            stored = Stored((), (0,) * len(spec.streams), opening.seed)
             return cls(WindowStore(spec, Payload(workspace), workspace, stored))
         payload = Payload(workspace, directory.segments, directory.next_id)
         own = directory.own
@@ -72,7 +71,7 @@ class ExactJoin:
         del changes
         store = self.store
         return {
-            "runs": [[run.segment.id, *run[1:]] for side in store.runs for run in side],
+            "runs": [[run.segment.id, *run[1:]] for runs in store.runs for run in runs],
             "ends": [ring.end for ring in store.rings],
             "seed": store.seed,
         }

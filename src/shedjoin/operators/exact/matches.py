@@ -1,17 +1,16 @@
-"""From arrivals to joined rows: probe the opposite residents, gather both payloads."""
+"""Joined rows: matches of a chunk of arrivals, with the payload of all streams."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 import pyarrow as pa
 
 from shedjoin.columns.arrivals import Chunk
-from shedjoin.kernels.index import Pairs, Reach, probe
+from shedjoin.operators.exact.hops import Partial, matches
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.operators.frame.combine import Met, combine_rows
-from shedjoin.types import LEFT, RIGHT, IntArray, Side
+from shedjoin.types import IntArray
 
 ROOM = 1 << 17
 ROOM_BYTES = 32 << 20
@@ -19,44 +18,36 @@ ROOM_BYTES = 32 << 20
 
 
 def joined_rows(store: WindowStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-    """Join arrivals with the residents of the other side, in batches."""
-    other: Side = RIGHT if chunk.side == LEFT else LEFT
-    ring = store.rings[other]
-    if not chunk.rows.num_rows or ring.base == ring.end:
+    """Join arrivals with the residents of all other streams, in batches."""
+    others = [stream for stream in store.streams if stream != chunk.stream]
+    # Streams with few residents first: they leave the fewest partial results.
+    others.sort(key=store.residents)
+    if not chunk.rows.num_rows or any(store.is_empty(other) for other in others):
         return
-    room = max(1, min(ROOM, ROOM_BYTES // _pair_bytes(store, chunk)))
-    pairs = _room(room)
-    start, reach = 0, Reach(*store.spec.reach(chunk.side))
-    while start < chunk.rows.num_rows:
-        found, after, steps = probe(
-            *chunk.hot, start, reach, ring.index, ring.base, pairs
-        )
-        store.longest_chain = max(store.longest_chain, steps)
-        for first in range(0, found, room):
-            part = slice(first, min(first + room, found))
-            yield from _gather(store, chunk, pairs.arrival[part], pairs.slot[part])
-        if not found and after < chunk.rows.num_rows:
-            pairs = _room(2 * pairs.slot.size)  # one arrival has more matches than room
-        start = after
+    room = max(1, min(ROOM, ROOM_BYTES // _result_bytes(store, chunk)))
+    start = Partial.of(chunk.hot, store.spec.keeps_us[chunk.stream])
+    for arrival, slots in matches(store, start, others, room):
+        yield from _gather(store, chunk, arrival, slots)
 
 
-def _pair_bytes(store: WindowStore, chunk: Chunk) -> int:
-    """Average size of a pair, by what is stored and what arrives."""
-    other: Side = RIGHT if chunk.side == LEFT else LEFT
-    segments = [run.segment for run in store.runs[other]]
-    stored = sum(segment.bytes for segment in segments)
-    rows = sum(segment.rows for segment in segments)
-    return int(chunk.rows.nbytes // chunk.rows.num_rows + stored // max(rows, 1)) + 1
-
-
-def _room(size: int) -> Pairs:
-    return Pairs(np.empty(size, np.int64), np.empty(size, np.int64))
+def _result_bytes(store: WindowStore, chunk: Chunk) -> int:
+    """Average size of a result, by what is stored and what arrives."""
+    size = chunk.rows.nbytes // chunk.rows.num_rows
+    for stream in store.streams:
+        if stream != chunk.stream:
+            segments = [run.segment for run in store.runs[stream]]
+            stored = sum(segment.bytes for segment in segments)
+            size += stored // max(1, sum(segment.rows for segment in segments))
+    return int(size) + 1
 
 
 def _gather(
-    store: WindowStore, chunk: Chunk, arrival: IntArray, slot: IntArray
+    store: WindowStore, chunk: Chunk, arrival: IntArray, slots: dict[int, IntArray]
 ) -> Iterator[pa.RecordBatch]:
-    other: Side = RIGHT if chunk.side == LEFT else LEFT
-    for rows, found, places in store.by_segment(other, slot):
-        mine = Met(chunk.rows, arrival[places])
-        yield from combine_rows(store.spec, chunk.side, mine, Met(rows, found))
+    """Take the payload: of one stream segment by segment, of further ones at once."""
+    *some, last = slots
+    taken = {stream: store.gathered(stream, slots[stream]) for stream in some}
+    for rows, hit, at in store.by_segment(last, slots[last]):
+        met = {stream: Met(taken[stream], at) for stream in some}
+        met |= {last: Met(rows, hit), chunk.stream: Met(chunk.rows, arrival[at])}
+        yield from combine_rows(store.spec, [met[s] for s in store.streams])

@@ -1,9 +1,17 @@
-"""The residents of one side: their hash index in a ring of slots."""
+"""The residents of one stream: their hash index in a ring of slots."""
 
 from __future__ import annotations
 
 from shedjoin.columns.hot import Hot
-from shedjoin.kernels.index import NOWHERE, STRIDE, Index, bury, link, read_run
+from shedjoin.kernels.index import (
+    NOWHERE,
+    STRIDE,
+    Index,
+    bury,
+    link,
+    read_run,
+    times_of,
+)
 from shedjoin.state.workspace import Workspace
 from shedjoin.types import IntArray
 
@@ -11,14 +19,14 @@ _SMALLEST = 1 << 10
 
 
 class Ring:
-    """Slots ``base`` to ``end`` of one side; grows and shrinks by doubling.
+    """Slots ``base`` to ``end`` of one stream; grows and shrinks by doubling.
 
     Parameters
     ----------
     workspace : Workspace
         Holds the two arrays of the index.
     name : str
-        Name of the side in the workspace.
+        Name of the stream in the workspace.
     base, end : int
         The oldest slot in use and the next one to give out.
     seed : int
@@ -82,6 +90,10 @@ class Ring:
         hot.key.flags.writeable = False  # one type of argument for the kernels
         hot.time.flags.writeable = False
         return hot
+
+    def times(self, slot: IntArray) -> IntArray:
+        """Times of some slots."""
+        return times_of(self.entries, slot)
 
     def bury(self, first_slot: int, rows: int) -> None:
         """Make a run of slots unmatchable."""

@@ -38,7 +38,7 @@ class Stored(NamedTuple):
 
 
 def worth_moving(runs: Sequence[Run], end: int) -> list[Run]:
-    """Which segments of one side, in slot order, to rewrite at the end of the window.
+    """Which runs of one stream, in slot order, to rewrite at the end of the window.
 
     Two reasons, both amortised to a constant per row. *Cleaning*: more than half of
     the slots are dead (late risers in an old segment hold the ring back), so the

@@ -9,7 +9,6 @@ from shedjoin.operators.exact.matches import joined_rows
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.operators.frame.join import Step
 from shedjoin.spec.report import Report
-from shedjoin.types import LEFT, RIGHT, SIDES
 
 
 def exact_step(store: WindowStore, blobs: Sequence[Blob], watermark_ms: int) -> Step:
@@ -17,39 +16,34 @@ def exact_step(store: WindowStore, blobs: Sequence[Blob], watermark_ms: int) -> 
 
     Rows are late by the watermark of the micro-batch *before*, which the store
     remembers; residents expire by the present one. Both are Spark's own rules. Every
-    chunk first meets the residents of the other side, then becomes resident itself,
-    so a pair is found once, by whichever of its rows comes second.
+    chunk first meets the residents of the other streams, then becomes resident itself,
+    so a result is found once, by whichever of its rows comes last.
     """
     store.tidy()
-    before = [store.residents(side) for side in SIDES]
-    seen, stored = [0, 0], [0, 0]
+    before = [store.residents(stream) for stream in store.streams]
+    seen, stored = [0] * len(before), [0] * len(before)
     matched = 0
     store.longest_chain = 0
     first_new = store.payload.next_id
     for chunk in chunks(blobs, store.spec, store.watermark_ms):
-        seen[chunk.side] += chunk.seen
-        stored[chunk.side] += chunk.rows.num_rows
+        seen[chunk.stream] += chunk.seen
+        stored[chunk.stream] += chunk.rows.num_rows
         if chunk.rows.num_rows:
             for batch in joined_rows(store, chunk):
                 matched += batch.num_rows
                 yield batch
-            store.insert(chunk.side, chunk.rows, chunk.hot)
+            store.insert(chunk.stream, chunk.rows, chunk.hot)
     ahead = store.ahead(first_new, watermark_ms)
     store.expire(watermark_ms)
-    now = [store.residents(side) for side in SIDES]
-    gone = [before[side] + stored[side] - now[side] for side in SIDES]
+    now = [store.residents(stream) for stream in store.streams]
     return Report(
-        seen_left=seen[LEFT],
-        seen_right=seen[RIGHT],
-        late_left=seen[LEFT] - stored[LEFT],
-        late_right=seen[RIGHT] - stored[RIGHT],
+        seen=tuple(seen),
+        late=tuple(a - b for a, b in zip(seen, stored, strict=True)),
         ahead=ahead,
-        stored_left=stored[LEFT],
-        stored_right=stored[RIGHT],
-        expired_left=gone[LEFT],
-        expired_right=gone[RIGHT],
-        resident_left=now[LEFT],
-        resident_right=now[RIGHT],
+        stored=tuple(stored),
+        expired=tuple(a + b - c for a, b, c in zip(before, stored, now, strict=True)),
+        resident=tuple(now),
+        shed=(0,) * len(now),
         matched=matched,
         importance=float(matched),
         segments=len(store.payload.segments),

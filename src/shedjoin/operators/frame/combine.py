@@ -2,68 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from shedjoin.columns.equality import equal_rows
-from shedjoin.spec.keys import SAMPLE
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.types import LEFT, RIGHT, BoolArray, IntArray, Side
+from shedjoin.types import BoolArray, IntArray
 
 
 class Met(NamedTuple):
-    """Rows of one side that were matched: which rows of which batch."""
+    """Rows of one stream that were matched: which rows of which batch."""
 
     rows: pa.RecordBatch
     at: IntArray
 
 
 def combine_rows(
-    spec: JoinSpec, side: Side, mine: Met, theirs: Met, said: Met | None = None
+    spec: JoinSpec, met: Sequence[Met], tags: Met | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Joined rows of arrivals of ``side`` and residents of the other side.
+    """Joined rows of rows that have met, given by stream.
 
-    ``said`` is what the join itself says of each pair, if it does.
+    ``tags`` is what the join itself says of each result, if it does.
     """
-    other: Side = RIGHT if side == LEFT else LEFT
-    parts: dict[int, Met] = {side: mine, other: theirs}
-    if said is not None:
-        parts[SAMPLE] = said
+    parts = [*met] if tags is None else [*met, tags]
     if not spec.direct:
-        same = _same_keys(spec, side, mine, theirs)
-        parts = {which: Met(met.rows, met.at[same]) for which, met in parts.items()}
+        same = _same_keys(spec, met)
+        parts = [Met(each.rows, each.at[same]) for each in parts]
     return _combine(spec, parts)
 
 
-def _combine(spec: JoinSpec, parts: dict[int, Met]) -> Iterator[pa.RecordBatch]:
-    """Take the matched rows of both sides; in halves where a column would overflow."""
-    places = {side: pa.array(met.at) for side, met in parts.items()}
+def _combine(spec: JoinSpec, parts: Sequence[Met]) -> Iterator[pa.RecordBatch]:
+    """Take the rows of all streams; in halves where a column would overflow."""
+    places = [pa.array(met.at) for met in parts]
+    # What the join says itself comes last.
+    origins = [-1 if c.stream is None else c.stream for c in spec.output]
     try:
         columns = [
-            parts[column.side].rows.column(column.source).take(places[column.side])
-            for column in spec.output
+            parts[origin].rows.column(column.source).take(places[origin])
+            for origin, column in zip(origins, spec.output, strict=True)
         ]
     except pa.ArrowInvalid:  # over 2 GiB of text in one column
-        half = len(parts[LEFT].at) // 2
+        half = len(parts[0].at) // 2
         if not half:
             raise
         for half_of in (slice(None, half), slice(half, None)):
-            halves = {s: Met(met.rows, met.at[half_of]) for s, met in parts.items()}
-            yield from _combine(spec, halves)
+            yield from _combine(spec, [Met(m.rows, m.at[half_of]) for m in parts])
     else:
         yield pa.RecordBatch.from_arrays(columns, [c.name for c in spec.output])
 
 
-def _same_keys(spec: JoinSpec, side: Side, mine: Met, theirs: Met) -> BoolArray:
+def _same_keys(spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
     """Check true keys: two keys of several columns may share a hash."""
-    other: Side = RIGHT if side == LEFT else LEFT
-    same = np.ones(mine.at.size, np.bool_)
-    taken, found = pa.array(mine.at), pa.array(theirs.at)
-    names = zip(spec.sides[side].keys, spec.sides[other].keys, strict=True)
-    for own, opposite in names:
-        arrived = mine.rows.column(own).take(taken)
-        same &= equal_rows(arrived, theirs.rows.column(opposite).take(found))
+    same = np.ones(met[0].at.size, np.bool_)
+    places = [pa.array(each.at) for each in met]
+    for names in zip(*(stream.keys for stream in spec.streams), strict=True):
+        first, *others = (
+            each.rows.column(name).take(at)
+            for each, name, at in zip(met, names, places, strict=True)
+        )
+        for other in others:
+            same &= equal_rows(first, other)
     return same
