@@ -152,7 +152,5 @@ def _matched(
 def _window_rows(batches: Batches, within: Within) -> float:
     """Residents of the exact join, on average over the later half."""
     run = join(batches, on="key", within=within, time=TIMES)
-    counts = [
-        sum(one.report.resident) for one in run.batches
-    ]
+    counts = [sum(one.report.resident) for one in run.batches]
     return mean(counts[len(counts) // 2 :])

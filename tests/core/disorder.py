@@ -89,7 +89,7 @@ def _traits(
     if ring.base // capacity < (ring.end - 1) // capacity:
         yield "wrapped"
     now = {run.segment.id for run in kept}
-    horizon_us = 1000 * store.watermark_ms - store.spec.keep_us(side)
+    horizon_us = 1000 * store.watermark_ms - store.spec.keeps_us[side]
     if any(r.segment.id not in now and r.max_us > horizon_us for r in before[1]):
         yield "moved"
     if any(0 < run.alive < run.segment.rows for run in kept):

@@ -17,7 +17,7 @@ from shedjoin.operators.exact.join import ExactJoin
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.operators.frame.join import Opening, Outcome, commit, stored_directory
 from shedjoin.spec.keys import OutputColumn
-from shedjoin.spec.streams import HASH_COLUMN, JoinSpec, SideSpec
+from shedjoin.spec.streams import HASH_COLUMN, JoinSpec, StreamSpec
 from shedjoin.state.blobs import DIRECTORY
 from shedjoin.state.directory import Directory
 from shedjoin.state.workspace import MappedWorkspace, MemoryWorkspace, Workspace
@@ -43,9 +43,12 @@ def make_spec(
 ) -> JoinSpec:
     """Return a join of (key, time, id) with itself that gives pairs of ids."""
     columns = tuple((field.name, str(field.type)) for field in SCHEMA)
-    side = SideSpec(columns, ("key",), "time")
+    streams = tuple(
+        StreamSpec(name, columns, ("key",), "time", keep_us)
+        for name, keep_us in (("left", after_us), ("right", before_us))
+    )
     output = (OutputColumn(LEFT, "id", "left"), OutputColumn(RIGHT, "id", "right"))
-    return JoinSpec(side, side, before_us, after_us, shards, direct, output)
+    return JoinSpec(streams, shards, direct, output)
 
 
 def batch_of(rows: Sequence[Arrival], *, direct: bool = True) -> pa.RecordBatch:
@@ -157,11 +160,12 @@ class Oracle:
         spec = self._spec
         rows = [[Row((a.key,), a.time_us, a.id) for a in side] for side in batch]
         left, right = ([r for r in s if not is_late(r, self._late_ms)] for s in rows)
-        pairs = new_pairs(self.kept, (left, right), spec.before_us, spec.after_us)
+        after_us, before_us = spec.keeps_us
+        pairs = new_pairs(self.kept, (left, right), before_us, after_us)
         self._late_ms = watermark_ms
         self.kept = (
-            self._alive(self.kept[0] + left, spec.after_us),
-            self._alive(self.kept[1] + right, spec.before_us),
+            self._alive(self.kept[0] + left, after_us),
+            self._alive(self.kept[1] + right, before_us),
         )
         return Counter((a.payload, b.payload) for a, b in pairs)
 
@@ -185,7 +189,7 @@ def check(
         outcome = shard.run(batch, watermark_ms)
         assert pairs_of(outcome) == expected, f"batch {number}"
         report = outcome.report
-        residents = (report.resident_left, report.resident_right)
+        residents = (report.resident[0], report.resident[1])
         assert residents == tuple(map(len, oracle.kept)), f"batch {number}"
         directories.append(shard.directory)
         if after_each is not None:

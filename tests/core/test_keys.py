@@ -67,7 +67,9 @@ def test_column_error_is_a_lookup_error() -> None:
 
 
 def names(left: str, right: str, on: On) -> list[str]:
-    columns = output_columns(left.split(), right.split(), key_pairs(on), SUFFIXES)
+    columns = output_columns(
+        [left.split(), right.split()], [*zip(*key_pairs(on), strict=True)], SUFFIXES
+    )
     return [column.name for column in columns]
 
 
@@ -91,8 +93,8 @@ def test_names(left: str, right: str, on: On, expected: str) -> None:
 
 
 def test_a_column_knows_where_it_comes_from() -> None:
-    columns = output_columns(["k", "v"], ["k", "v"], [("k", "k")], ("", "_2"))
-    found = [(column.side, column.source, column.name) for column in columns]
+    columns = output_columns([["k", "v"]] * 2, [["k"]] * 2, ("", "_2"))
+    found = [(column.stream, column.source, column.name) for column in columns]
     assert found == [(LEFT, "k", "k"), (LEFT, "v", "v"), (RIGHT, "v", "v_2")]
 
 
@@ -115,7 +117,7 @@ def test_collision(left: str, right: str, on: On, clash: str) -> None:
 
 def test_equal_suffixes_collide() -> None:
     with pytest.raises(ColumnError, match="several columns 'v_x'") as caught:
-        output_columns(["k", "v"], ["k", "v"], [("k", "k")], ("_x", "_x"))
+        output_columns([["k", "v"]] * 2, [["k"]] * 2, ("_x", "_x"))
     assert "suffixes other than ('_x', '_x')" in caught.value.fix
 
 

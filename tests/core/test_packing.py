@@ -54,7 +54,7 @@ def test_every_row_lands_once_in_the_shard_of_its_key(
     assert landed == Counter(range(sum(sizes)))
     for shard, blob in packed:
         keys = np.array([row.key for row in rows_of(blob)])
-        assert blob.side == RIGHT
+        assert blob.stream == RIGHT
         assert keys.size
         assert (shard_of(keys, shards) == shard).all()
 

@@ -76,15 +76,15 @@ def test_large_rows_that_stand_together(
 
 def test_late_rows_leave_the_others_where_they_are(spec: JoinSpec) -> None:
     blobs = [
-        Blob(blob.side, blob.digest, pa.py_buffer(blob.payload).to_pybytes())
+        Blob(blob.stream, blob.digest, pa.py_buffer(blob.payload).to_pybytes())
         for number in range(40)
         for blob in packed(rows(1200 * number, ["x" * 400] * 1200, late=2), spec)
     ]
     before = pa.total_allocated_bytes()
     arrivals = Timely(blobs, spec, 1000)
     assert pa.total_allocated_bytes() - before < 1 << 20
-    assert arrivals.seen == (40 * 1200, 0)
-    assert arrivals.taken == (40 * 1198, 0)
+    assert arrivals.seen == [40 * 1200, 0]
+    assert arrivals.taken == [40 * 1198, 0]
     keys = np.concatenate([part.key for part in arrivals.parts()])
     assert keys.tolist() == [n for n in range(40 * 1200) if n % 1200 >= 2]
 

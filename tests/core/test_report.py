@@ -7,29 +7,41 @@ from hypothesis import strategies as st
 
 from shedjoin import Within, local
 from shedjoin.local import LocalBatch
-from shedjoin.spec.report import REPORT_FIELDS, Report
+from shedjoin.spec.report import Report, combine, count_types
 
+STREAMS = ("a", "b", "c")
+EACH = ("seen", "late", "stored", "expired", "resident", "shed")
+FIELDS = [field.name for field in fields(Report)]
+COUNTS = list(count_types(STREAMS))
 counts = st.integers(0, 2**50)
-reports = st.builds(Report, **dict.fromkeys(REPORT_FIELDS, counts))
+reports = st.builds(
+    Report,
+    **dict.fromkeys(FIELDS, counts)
+    | dict.fromkeys(EACH, st.tuples(counts, counts, counts)),
+)
 GREATEST = ("longest_chain", "watermark_ms")
-SUMMED = [name for name in REPORT_FIELDS if name not in GREATEST]
+SUMMED = [name for name in COUNTS if name not in GREATEST]
 
 
-def test_fields_are_named_in_order() -> None:
-    assert tuple(field.name for field in fields(Report)) == REPORT_FIELDS
-    assert [n for n in REPORT_FIELDS if Report.combine(n) == "sum"] == SUMMED
-    assert [n for n in REPORT_FIELDS if Report.combine(n) == "max"] == list(GREATEST)
+def test_counts_are_named_in_order() -> None:
+    assert COUNTS[:4] == ["seen_a", "seen_b", "seen_c", "late_a"]
+    assert len(COUNTS) == len(FIELDS) + 2 * len(EACH)
+    assert [n for n in COUNTS if combine(n) == "sum"] == SUMMED
+    assert [n for n in COUNTS if combine(n) == "max"] == list(GREATEST)
+    real = [name for name, kind in count_types(STREAMS).items() if kind is float]
+    assert "importance" in real
+    assert "matched" not in real
 
 
 @given(reports, reports)
 def test_counts_are_summed_and_the_watermark_is_the_latest(
     a: Report, b: Report
 ) -> None:
-    total = a + b
+    total, of_a, of_b = (one.counts(STREAMS) for one in (a + b, a, b))
     for name in SUMMED:
-        assert getattr(total, name) == getattr(a, name) + getattr(b, name)
+        assert total[name] == of_a[name] + of_b[name]
     for name in GREATEST:
-        assert getattr(total, name) == max(getattr(a, name), getattr(b, name))
+        assert total[name] == max(of_a[name], of_b[name])
 
 
 @given(reports, reports, reports)
@@ -53,19 +65,15 @@ def run(shards: int) -> list[LocalBatch]:
 
 
 def test_a_micro_batch_adds_up() -> None:
-    before = Report()
+    before = Report(resident=(0, 0))
     late = expired = 0
     for batch in run(shards=1):
         now = batch.report
-        for side in ("left", "right"):
-            of = {name: getattr(now, f"{name}_{side}") for name in ("seen", "late")}
-            stored = getattr(now, f"stored_{side}")
-            gone = getattr(now, f"expired_{side}")
-            assert of["seen"] == of["late"] + stored
-            assert getattr(now, f"resident_{side}") == (
-                getattr(before, f"resident_{side}") + stored - gone
-            )
-            late, expired = late + of["late"], expired + gone
+        for stream in (0, 1):
+            stored, gone = now.stored[stream], now.expired[stream]
+            assert now.seen[stream] == now.late[stream] + stored
+            assert now.resident[stream] == before.resident[stream] + stored - gone
+            late, expired = late + now.late[stream], expired + gone
         assert now.matched == batch.results.num_rows
         assert now.watermark_ms >= before.watermark_ms
         assert now.written_bytes > 0
@@ -76,7 +84,7 @@ def test_a_micro_batch_adds_up() -> None:
 
 def test_shards_add_up() -> None:
     own = ("segments", "longest_chain", "ahead")  # each shard knows its own rows
-    same = [n for n in REPORT_FIELDS if not n.endswith("bytes") and n not in own]
+    same = [n for n in FIELDS if not n.endswith("bytes") and n not in own]
     for one, three in zip(run(shards=1), run(shards=3), strict=True):
         for name in same:
             assert getattr(one.report, name) == getattr(three.report, name), name

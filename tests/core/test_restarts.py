@@ -142,7 +142,7 @@ def test_what_may_change(starts: tuple[Start, ...]) -> None:
     assert last.budget is not None
     assert first.budget is not None
     for report in half if len(starts) == 2 else []:
-        held = report.resident_left + report.resident_right
+        held = report.resident[0] + report.resident[1]
         if last.budget.in_bytes:
             assert report.state_bytes <= last.budget.share(0, 1)
         else:
@@ -161,7 +161,7 @@ def test_a_smaller_budget_holds_without_arrivals() -> None:
     shard.blobs = blobs
     shard.restart()
     report = shard.run([], 0).report
-    assert report.resident_left + report.resident_right == 20
+    assert report.resident[0] + report.resident[1] == 20
     assert report.evicted > 100
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shedjoin.columns.hot import Hot
-from shedjoin.kernels.index import NEVER, Pairs, Reach, probe
+from shedjoin.kernels.index import NEVER, Pairs, probe
 from shedjoin.operators.exact.ring import Ring
 from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import IntArray
@@ -40,7 +40,8 @@ def found(ring: Ring, key: int, time: int) -> list[int]:
     wanted = Hot(np.array([key]), np.array([time]))
     for column in wanted:
         column.flags.writeable = False
-    count, _, _ = probe(*wanted, 0, Reach(0, 0), ring.index, ring.base, pairs)
+    key_, time_ = wanted
+    count, _, _ = probe(key_, time_, time_, 0, ring.index, ring.base, pairs)
     return sorted(pairs.slot[:count].tolist())
 
 

@@ -10,38 +10,45 @@ from shedjoin.policies import Fifo, Greedy
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.shedding import Shedding
-from shedjoin.spec.streams import JoinSpec, SideSpec
-from shedjoin.types import LEFT, RIGHT
+from shedjoin.spec.streams import JoinSpec, StreamSpec
 
-LEFT_SIDE = SideSpec(
-    (("k", "bigint"), ("t", "timestamp"), ("u", "timestamp")), ("k",), "t"
+MINUTE, HOUR = 60_000_000, 3_600_000_000
+LEFT = StreamSpec(
+    "left", (("k", "bigint"), ("t", "timestamp"), ("u", "timestamp")), ("k",), "t", HOUR
 )
-RIGHT_SIDE = SideSpec(
-    (("j", "bigint"), ("t", "timestamp"), ("v", "double")), ("j",), "t"
+RIGHT = StreamSpec(
+    "right", (("j", "bigint"), ("t", "timestamp"), ("v", "double")), ("j",), "t", MINUTE
 )
-OUTPUT = (OutputColumn(LEFT, "k", "k"), OutputColumn(RIGHT, "t", "t_right"))
-SPEC = JoinSpec(LEFT_SIDE, RIGHT_SIDE, 60_000_000, 3_600_000_000, 8, True, OUTPUT)
+OUTPUT = (OutputColumn(0, "k", "k"), OutputColumn(1, "t", "t_right"))
+SPEC = JoinSpec((LEFT, RIGHT), 8, True, OUTPUT)
+
+
+def left(**changes: object) -> dict[str, Any]:
+    return {"streams": (replace(LEFT, **changes), RIGHT)}  # type: ignore[arg-type]
+
+
+def right(**changes: object) -> dict[str, Any]:
+    return {"streams": (LEFT, replace(RIGHT, **changes))}  # type: ignore[arg-type]
+
 
 CHANGES: dict[str, dict[str, Any]] = {
-    "before": {"before_us": 60_000_001},
-    "after": {"after_us": 0},
-    "window turned round": {"before_us": SPEC.after_us, "after_us": SPEC.before_us},
+    "before": right(keep_us=MINUTE + 1),
+    "after": left(keep_us=0),
+    "window turned round": {
+        "streams": (replace(LEFT, keep_us=MINUTE), replace(RIGHT, keep_us=HOUR))
+    },
     "shards": {"shards": 9},
     "direct": {"direct": False},
-    "sides turned round": {"left": RIGHT_SIDE, "right": LEFT_SIDE},
-    "left time": {"left": replace(LEFT_SIDE, time="u")},
-    "right key": {"right": replace(RIGHT_SIDE, keys=("v",))},
-    "more keys": {"right": replace(RIGHT_SIDE, keys=("j", "v"))},
-    "left type": {
-        "left": replace(LEFT_SIDE, columns=(("k", "int"), ("t", "timestamp")))
-    },
-    "right column added": {
-        "right": replace(RIGHT_SIDE, columns=(*RIGHT_SIDE.columns, ("w", "int")))
-    },
-    "left column gone": {"left": replace(LEFT_SIDE, columns=LEFT_SIDE.columns[:2])},
-    "right columns in another order": {
-        "right": replace(RIGHT_SIDE, columns=RIGHT_SIDE.columns[::-1])
-    },
+    "streams turned round": {"streams": (RIGHT, LEFT)},
+    "one more stream": {"streams": (LEFT, RIGHT, RIGHT)},
+    "name": left(name="first"),
+    "left time": left(time="u"),
+    "right key": right(keys=("v",)),
+    "more keys": right(keys=("j", "v")),
+    "left type": left(columns=(("k", "int"), ("t", "timestamp"))),
+    "right column added": right(columns=(*RIGHT.columns, ("w", "int"))),
+    "left column gone": left(columns=LEFT.columns[:2]),
+    "right columns in another order": right(columns=RIGHT.columns[::-1]),
 }
 
 
@@ -76,7 +83,7 @@ def test_budget_and_policy_may_change_but_not_whether_there_is_one() -> None:
     [
         (),
         OUTPUT[::-1],
-        (OutputColumn(LEFT, "k", "key"), OutputColumn(RIGHT, "t", "t_r")),
+        (OutputColumn(0, "k", "key"), OutputColumn(1, "t", "t_r")),
     ],
 )
 def test_state_does_not_depend_on_names(output: tuple[OutputColumn, ...]) -> None:
@@ -94,14 +101,12 @@ def test_spec_travels() -> None:
     assert copy.fingerprint() == SPEC.fingerprint()
 
 
-def test_reach_and_keep() -> None:
-    minute, hour = SPEC.before_us, SPEC.after_us
-    assert SPEC.reach(LEFT) == (minute, hour)
-    assert SPEC.reach(RIGHT) == (hour, minute)
-    assert SPEC.keep_us(LEFT) == hour  # a right row may come so much later
-    assert SPEC.keep_us(RIGHT) == minute
+def test_how_long_rows_are_kept() -> None:
+    assert SPEC.keeps_us == (HOUR, MINUTE)  # a right row may come an hour later
+    assert SPEC.window_us == HOUR
+    gap = replace(SPEC, streams=(replace(LEFT, keep_us=-5), replace(RIGHT, keep_us=-1)))
+    assert gap.window_us == 0
 
 
-def test_sides() -> None:
-    assert SPEC.sides == (LEFT_SIDE, RIGHT_SIDE)
-    assert SPEC.sides[LEFT] is SPEC.left
+def test_streams_have_names() -> None:
+    assert SPEC.names == ("left", "right")

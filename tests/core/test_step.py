@@ -27,9 +27,9 @@ def play(shard: Shard, beat: Beat, ids: dict[str, int]) -> None:
     assert pairs_of(outcome) == Counter((ids[a], ids[b]) for a, b in named)
     late = Counter(at.name[0] for at in beat.arrivals if at.late)
     report = outcome.report
-    assert (report.seen_left, report.seen_right) == (len(rows["l"]), len(rows["r"]))
-    assert (report.late_left, report.late_right) == (late["l"], late["r"])
-    assert (report.resident_left, report.resident_right) == beat.residents
+    assert (report.seen[0], report.seen[1]) == (len(rows["l"]), len(rows["r"]))
+    assert (report.late[0], report.late[1]) == (late["l"], late["r"])
+    assert (report.resident[0], report.resident[1]) == beat.residents
     assert report.matched == len(named)
 
 
@@ -97,7 +97,7 @@ def test_nothing_is_late_before_the_beginning() -> None:
     right = [Arrival(1, ancient_us + 10, 0), Arrival(1, ancient_us - 11, 1)]
     outcome = once(left, right)
     assert pairs_of(outcome) == Counter([(0, 0)])
-    assert (outcome.report.late_left, outcome.report.expired_right) == (0, 0)
+    assert (outcome.report.late[0], outcome.report.expired[1]) == (0, 0)
 
 
 def test_columns_are_named_as_the_spec_says() -> None:
@@ -108,7 +108,7 @@ def test_columns_are_named_as_the_spec_says() -> None:
 def test_no_arrivals() -> None:
     outcome = Shard(make_spec(0, 0)).run(([], []), 17)
     assert outcome.results == []
-    assert (outcome.report.seen_left, outcome.report.watermark_ms) == (0, 17)
+    assert (outcome.report.seen[0], outcome.report.watermark_ms) == (0, 17)
 
 
 def test_wide_rows_are_gathered_in_small_batches(

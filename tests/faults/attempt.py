@@ -24,7 +24,7 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.spark.disk import CopySettings
 from shedjoin.spark.operator import JoinProcessor
-from shedjoin.spec.report import REPORT_FIELDS
+from shedjoin.spec.report import count_types
 from shedjoin.spec.streams import JoinSpec
 
 SHARD = 0
@@ -138,8 +138,9 @@ def gathered(frames: Iterable[pd.DataFrame]) -> Given:
         cells = frame.to_numpy(dtype=object).tolist()
         rows += [dict(zip(frame.columns, row, strict=True)) for row in cells]
     blobs = [row["results"] for row in rows if row["results"]]
-    told = [row for row in rows if not pd.isna(row[REPORT_FIELDS[0]])]
-    counts = {name: sum(row[name] for row in told) for name in REPORT_FIELDS}
+    told = [row for row in rows if not pd.isna(row["matched"])]
+    names = count_types(("left", "right"))
+    counts = {name: sum(row[name] for row in told) for name in names}
     return Given([batch for blob in blobs for batch in decode_rows(blob)], counts)
 
 
@@ -149,7 +150,12 @@ def _arrived(blobs: Sequence[Blob]) -> list[dict[str, Any]]:
     for blob in blobs:
         payload = pa.py_buffer(blob.payload).to_pybytes()
         rows.append(
-            {"shard": SHARD, "side": blob.side, "digest": blob.digest, "blob": payload}
+            {
+                "shard": SHARD,
+                "stream": blob.stream,
+                "digest": blob.digest,
+                "blob": payload,
+            }
         )
     return rows
 

@@ -14,9 +14,9 @@ from shedjoin.kernels.index import (
     STRIDE,
     Index,
     Pairs,
-    Reach,
     bury,
     count_after,
+    fixed,
     link,
     probe,
     read_run,
@@ -26,6 +26,15 @@ from shedjoin.types import IntArray
 keys = st.sampled_from([0, 1, 2, 3, -1, 2**63 - 1, -(2**63)])
 times = st.integers(-6, 20)
 rows = st.lists(st.tuples(keys, times), max_size=12)
+
+
+class Reach(NamedTuple):
+    """Which residents an arrival sees: ``time - back <= resident <= time + ahead``."""
+
+    back: int
+    ahead: int
+
+
 reaches = st.builds(Reach, st.integers(-3, 6), st.integers(-3, 6))
 
 SEED = -7
@@ -63,10 +72,11 @@ def all_matches(
 ) -> list[tuple[int, int]]:
     """Probe call after call, with more room when one arrival needs it."""
     key, time = columns(arrivals)
+    limits = fixed(time - reach.back), fixed(time + reach.ahead)
     pairs, start = room(size), 0
     out: list[tuple[int, int]] = []
     while start < len(arrivals):
-        found, after, _ = probe(key, time, start, reach, index, base, pairs)
+        found, after, _ = probe(key, *limits, start, index, base, pairs)
         assert start <= after <= len(arrivals)
         assert found <= pairs.slot.size
         got = pairs.arrival[:found].tolist()
@@ -181,7 +191,7 @@ def test_an_arrival_with_more_matches_than_room_is_not_begun() -> None:
     index = empty_index(4)
     link(*columns([(7, 0)] * 4), 0, index)
     key, time = columns([(1, 0), (7, 0)])
-    found, after, _ = probe(key, time, 0, Reach(0, 0), index, 0, room(3))
+    found, after, _ = probe(key, time, time, 0, index, 0, room(3))
     assert found == 0
     assert after <= 1
-    assert probe(key, time, after, Reach(0, 0), index, 0, room(64)) == (4, 2, 4)
+    assert probe(key, time, time, after, index, 0, room(64)) == (4, 2, 4)

@@ -27,6 +27,11 @@ REPORTED = (
 )
 
 
+def counts_of(batch: local.LocalBatch) -> dict[str, float]:
+    """Counts by name."""
+    return batch.report.counts(("left", "right"))
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a run gave, per micro-batch: matches as a multiset, and the report."""
@@ -78,7 +83,7 @@ def run(
     return Outcome(
         matches=[matches_of(batch.results) for batch in done.batches],
         reports=[
-            {name: int(getattr(batch.report, name)) for name in REPORTED}
+            {name: int(counts_of(batch)[name]) for name in REPORTED}
             for batch in done.batches
         ],
         states=list(done.state_bytes),

@@ -123,7 +123,7 @@ def run(
 
 def residents(found: Run) -> list[int]:
     reports = [batch.report for batch in found.batches]
-    return [report.resident_left + report.resident_right for report in reports]
+    return [report.resident[0] + report.resident[1] for report in reports]
 
 
 def held_bytes(found: Run) -> list[int]:
@@ -132,14 +132,14 @@ def held_bytes(found: Run) -> list[int]:
 
 def adds_up(found: Run) -> bool:
     report = found.report
-    shed = report.shed_left + report.shed_right
+    shed = report.shed[0] + report.shed[1]
     why = report.unadmitted + report.unretained
     why += report.refused + report.evicted + report.outlived
-    left = report.late_left + report.shed_left + report.expired_left
-    right = report.late_right + report.shed_right + report.expired_right
+    left = report.late[0] + report.shed[0] + report.expired[0]
+    right = report.late[1] + report.shed[1] + report.expired[1]
     return (
-        report.seen_left == left + report.resident_left
-        and report.seen_right == right + report.resident_right
+        report.seen[0] == left + report.resident[0]
+        and report.seen[1] == right + report.resident[1]
         and shed == why
     )
 
@@ -158,14 +158,14 @@ def test_rows(policy: Policy, split: float | None, rows: int) -> None:
         assert residents(found)[-1] == min(rows, 20)
     else:
         left = round(split * rows)
-        assert found.report.resident_left == min(10, left)
-        assert found.report.resident_right == min(10, rows - left)
+        assert found.report.resident[0] == min(10, left)
+        assert found.report.resident[1] == min(10, rows - left)
 
 
 def test_no_rows_give_no_results() -> None:
     found = run(Budget(rows=0), TEN, Fifo())
     assert found.report.matched == 0
-    assert found.report.shed_left + found.report.shed_right == 20
+    assert found.report.shed[0] + found.report.shed[1] == 20
     assert found.report.refused == 20
 
 

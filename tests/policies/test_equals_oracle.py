@@ -104,7 +104,7 @@ def check(
     )
     assert pairs(found) == sorted(expected.pairs)
     assert found.report.importance == pytest.approx(expected.importance)
-    assert found.report.shed_left + found.report.shed_right >= sum(expected.sheds)
+    assert found.report.shed[0] + found.report.shed[1] >= sum(expected.sheds)
 
 
 @pytest.mark.parametrize("discipline", ["probe_then_insert", "shed_then_join"])

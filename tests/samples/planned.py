@@ -55,7 +55,7 @@ def streams(correlated: Correlation, seconds: int = 1200) -> Stream:
 def residents(run: Run, *, after: int = 8) -> list[int]:
     """Residents of both sides at the end of each micro-batch, later ones alone."""
     reports = [batch.report for batch in run.batches[after:]]
-    return [report.resident_left + report.resident_right for report in reports]
+    return [report.resident[0] + report.resident[1] for report in reports]
 
 
 def held(run: Run, *, after: int = 8) -> float:

@@ -135,8 +135,8 @@ def test_each_match_has_the_same_chance_and_a_coin_of_its_own() -> None:
     assert np.abs(correlation).max() < 0.02
     assert found.report.weight == pytest.approx(100_000, rel=0.015)
     # Rows without a coin that wins are not stored; all others leave after their last.
-    assert found.report.stored_left / 20_000 == pytest.approx(1 - 0.7**5, abs=0.01)
-    assert found.report.spent == found.report.stored_left
+    assert found.report.stored[0] / 20_000 == pytest.approx(1 - 0.7**5, abs=0.01)
+    assert found.report.spent == found.report.stored[0]
 
 
 def test_matches_beyond_the_expected_are_never_emitted() -> None:
@@ -154,7 +154,7 @@ def test_more_coins_than_matches_cost_memory_alone() -> None:
     assert np.abs(correlation).max() < 0.02
     assert found.report.weight == pytest.approx(100_000, rel=0.015)
     # Rows that wait for a sixth match and later ones wait in vain.
-    stored, spent = found.report.stored_left, found.report.spent
+    stored, spent = found.report.stored[0], found.report.spent
     assert 1 - spent / stored == pytest.approx((1 - 0.7**3) / (1 - 0.7**8), abs=0.01)
 
 

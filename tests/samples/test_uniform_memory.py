@@ -68,7 +68,7 @@ def left_residents(policy: Policy, *, even: bool) -> float:
         keep=policy,
     )
     reports = [batch.report for batch in found.batches[20 : rows // 50]]
-    return float(np.mean([report.resident_left for report in reports]))
+    return float(np.mean([report.resident[0] for report in reports]))
 
 
 @pytest.mark.parametrize("memory", [10, 40, 80])

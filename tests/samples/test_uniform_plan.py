@@ -21,7 +21,7 @@ CORRELATIONS: tuple[Correlation, ...] = ("direct", "inverse", "uncorrelated")
 def work_done(run: Run, *, after: int = 8) -> float:
     """Insertions and sampled matches per second, at their costs."""
     reports = [batch.report for batch in run.batches[after:]]
-    stored = sum(report.stored_left + report.stored_right for report in reports)
+    stored = sum(report.stored[0] + report.stored[1] for report in reports)
     matched = sum(report.matched for report in reports)
     work = stored * COSTS.update + matched * COSTS.match
     return work / (BATCH_S * len(reports))

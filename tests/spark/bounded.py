@@ -108,7 +108,7 @@ def frames(task: dict[str, Any], spec: JoinSpec) -> Iterator[pd.DataFrame]:
         for _, blob in pack(batches, side, spec):
             payload = pa.py_buffer(blob.payload).to_pybytes()
             yield pd.DataFrame(
-                {"side": [side], "digest": [blob.digest], "blob": [payload]}
+                {"stream": [side], "digest": [blob.digest], "blob": [payload]}
             )
 
 

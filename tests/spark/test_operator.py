@@ -142,7 +142,9 @@ def test_state_of_another_join() -> None:
     first = arrivals_of(CASES[0])[0]
     operator = Operator(spec)
     state = operator.run(first).state
-    other = Operator(replace(spec, after_us=spec.after_us + 1))
+    left, right = spec.streams
+    longer = replace(left, keep_us=left.keep_us + 1)
+    other = Operator(replace(spec, streams=(longer, right)))
     other.state = state
     with pytest.raises(StateMismatchError, match="written by another join") as caught:
         other.run(first)

@@ -86,10 +86,6 @@ class JoinSpec:
         """The longest time for which a row of any stream is kept."""
         return max(0, *self.keeps_us)
 
-    def reach(self, stream: int, other: int) -> tuple[int, int]:
-        """How far back and ahead an arrival of a stream sees residents of another."""
-        return self.keeps_us[other], self.keeps_us[stream]
-
     def fingerprint(self) -> str:
         """Short digest of all that the stored state depends on.
 

@@ -45,7 +45,7 @@ def _held(run: Run, scenario: Scenario, most: int) -> Iterator[str]:
         report = batch.report
         held, what = report.state_bytes, "bytes"
         if not scenario.budget.in_bytes:
-            held, what = report.resident_left + report.resident_right, "residents"
+            held, what = report.resident[0] + report.resident[1], "residents"
         if held > most:
             yield f"{held} {what} after batch {number}, {most} allowed {scenario}"
 
@@ -85,7 +85,7 @@ def inexact(policy: Policy, trials: Trials) -> Iterator[str]:
         more = lost + found - there
         if lost or more:
             yield f"{lost} results of {there} are missing, {more} invented {scenario}"
-        if run.report.shed_left + run.report.shed_right:
+        if run.report.shed[0] + run.report.shed[1]:
             yield f"rows were shed {scenario}"
         if policy.samples:
             yield from _weights(run, scenario, at_most=1.0)
