@@ -46,7 +46,7 @@ def test_types_that_do_not_fit(value: Any) -> None:  # noqa: ANN401
 
 
 def test_columns_are_read_only() -> None:
-    side = make_spec(0, 0).left
+    side = make_spec(0, 0).streams[0]
     rows = batch_of([Arrival(4, 5, 6), Arrival(7, 8, 9)])
     hot = hot_columns(rows, side, direct=True)
     assert (hot.key.tolist(), hot.time.tolist()) == ([4, 7], [5, 8])
@@ -56,5 +56,5 @@ def test_columns_are_read_only() -> None:
 
 def test_keys_that_do_not_fit_come_as_hashes() -> None:
     rows = batch_of([Arrival(4, 5, 6), Arrival(7, 8, 9)], direct=False)
-    hot = hot_columns(rows, make_spec(0, 0, direct=False).left, direct=False)
+    hot = hot_columns(rows, make_spec(0, 0, direct=False).streams[0], direct=False)
     assert hot.key.tolist() == [0, 1]

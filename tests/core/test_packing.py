@@ -109,7 +109,7 @@ def some_blobs(count: int) -> list[Blob]:
 
 
 def rows_in(found: list[Chunk], side: Side) -> list[int]:
-    return [n for c in found if c.side == side for n in c.rows["id"].to_pylist()]
+    return [n for c in found if c.stream == side for n in c.rows["id"].to_pylist()]
 
 
 @pytest.mark.parametrize("chunk_bytes", [1, 500, 1 << 20])
@@ -122,11 +122,13 @@ def test_order_of_delivery_does_not_matter(
     for seed in range(5):
         shuffled = random.Random(seed).sample(blobs, len(blobs))
         again = list(chunks(shuffled, SPEC, 0))
-        assert [(c.side, c.seen) for c in again] == [(c.side, c.seen) for c in found]
+        assert [(c.stream, c.seen) for c in again] == [
+            (c.stream, c.seen) for c in found
+        ]
         assert all(a.rows.equals(b.rows) for a, b in zip(again, found, strict=True))
     assert sorted(rows_in(found, LEFT)) == sorted(rows_in(found, RIGHT))
     assert len(rows_in(found, LEFT)) == 60
-    sides = [chunk.side for chunk in found]
+    sides = [chunk.stream for chunk in found]
     assert sides == sorted(sides)
     bound = chunk_bytes + max(c.rows.nbytes for c in chunks(blobs[:1], SPEC, 0))
     assert all(chunk.rows.nbytes <= bound for chunk in found)
@@ -136,7 +138,7 @@ def test_order_of_delivery_does_not_matter(
 def test_late_rows_are_left_out_and_counted() -> None:
     rows = [Arrival(9, time, time) for time in (2999, 3000, 3001, 3002, -1)]
     (chunk,) = chunks([blob_of(LEFT, rows)], SPEC, 3)
-    assert (chunk.side, chunk.seen) == (LEFT, 5)
+    assert (chunk.stream, chunk.seen) == (LEFT, 5)
     assert chunk.rows["id"].to_pylist() == [3001, 3002]
     assert chunk.hot.time.tolist() == [3001, 3002]
     assert chunk.hot.key.tolist() == [9, 9]

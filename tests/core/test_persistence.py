@@ -1,7 +1,5 @@
 """State in and out: what a micro-batch changed, and nothing else, is written."""
 
-from dataclasses import replace
-
 import pytest
 
 from shedjoin.errors import StateMismatchError
@@ -93,7 +91,7 @@ def test_state_of_another_join() -> None:
     blobs = Blobs()
     run(opened(blobs), blobs, [5000], 0)
     with pytest.raises(StateMismatchError, match=SPEC.fingerprint()) as caught:
-        stored_directory(blobs, replace(SPEC, after_us=7))
+        stored_directory(blobs, make_spec(1000, 7))
     assert "checkpointLocation" in caught.value.fix
 
 

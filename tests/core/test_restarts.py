@@ -238,13 +238,41 @@ def test_state_of_the_first_format_with_a_budget_is_refused() -> None:
         schema = reader.schema.with_metadata({b"shedjoin": json.dumps(facts)})
         segments = reader.read_all().cast(schema).to_batches()
     blobs.put(DIRECTORY, encode_rows(segments, schema).to_pybytes())
-    with pytest.raises(StateMismatchError, match="written in format 1"):
+    with pytest.raises(StateMismatchError, match="state of format 1"):
         go_on(Start(Fifo()), blobs, range(2, 3))
 
 
-def test_a_budget_cannot_come_or_go() -> None:
-    for first, second in ((Start(), Start(budget=None)), (Start(budget=None), Start())):
-        blobs = MemoryBlobs()
-        go_on(first, blobs, range(2))
-        with pytest.raises(StateMismatchError, match="written by another join"):
-            go_on(second, blobs, range(2, 3))
+AMPLE = Budget(rows=1_000_000)
+
+
+@pytest.mark.parametrize(
+    "keep",
+    [Prob(), Fifo(), EqCluster(), MostImportant("bid")],
+    ids=lambda keep: type(keep).__name__,
+)
+def test_a_budget_comes_and_goes(keep: object) -> None:
+    """As long as it suffices, no row is lost."""
+    exact, limited = Start(budget=None), Start(keep, AMPLE)
+    for plan in ((exact, limited, exact), (limited, exact, limited)):
+        blobs, found = MemoryBlobs(), Counter[object]()
+        for start, numbers in zip(
+            plan, (range(4), range(4, 9), range(9, 14)), strict=True
+        ):
+            results, reports = go_on(start, blobs, numbers)
+            found += results
+            assert sum(sum(report.shed) for report in reports) == 0
+        assert found == EXACT
+
+
+def test_a_small_budget_comes_and_goes() -> None:
+    """Who finds no room is shed and counted; later arrivals all stay again."""
+    blobs = MemoryBlobs()
+    _, before = go_on(Start(budget=None), blobs, range(6))
+    results, during = go_on(Start(Prob(), Budget(rows=20)), blobs, range(6, 10))
+    assert max(sum(report.resident) for report in during) <= 20
+    first = during[0]
+    held = sum(before[-1].resident) + sum(first.seen)
+    assert held == sum(first.shed) + sum(first.expired) + sum(first.resident)
+    more, after = go_on(Start(budget=None), blobs, range(10, 14))
+    assert sum(after[0].resident) > 20
+    assert not (results + more) - EXACT

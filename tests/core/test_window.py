@@ -92,8 +92,18 @@ def test_what_is_not_a_duration(value: Any) -> None:  # noqa: ANN401
     assert all(parse_duration(text) > 0 for text in example)  # the advice works
 
 
-def test_default_window_is_one_instant() -> None:
-    assert (Within().before_us, Within().after_us) == (0, 0)
+def test_one_end_alone_is_enough() -> None:
+    minute = 60 * SECOND
+    one, other = Within(after="1 minute"), Within(before="1 minute")
+    assert (one.before_us, one.after_us) == (0, minute)
+    assert (other.before_us, other.after_us) == (minute, 0)
+
+
+@pytest.mark.parametrize("unnamed", [(), ("15 minutes",), ("1 minute", "1 hour")])
+def test_which_way_must_be_said(unnamed: tuple[str, ...]) -> None:
+    with pytest.raises(ParameterError, match="which way the window reaches") as caught:
+        Within(*unnamed)
+    assert 'Within(after="15 minutes")' in caught.value.fix
 
 
 def test_window_takes_text_and_timedeltas() -> None:
@@ -142,7 +152,7 @@ def test_window_is_a_value() -> None:
     window = Within(before="1 minute", after="1 hour")
     assert eval(repr(window), {"Within": Within}) == window  # noqa: S307
     assert pickle.loads(pickle.dumps(window)) == window
-    assert len({window, Within("1 minute", "1 hour")}) == 1
+    assert len({window, Within(before="1 minute", after="1 hour")}) == 1
     with pytest.raises(AttributeError):
         window.before = "2 minutes"  # type: ignore[misc]
 

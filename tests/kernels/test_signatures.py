@@ -20,6 +20,7 @@ EXPECTED = {
     "probe": 1,
     "count_after": 1,
     "read_run": 1,
+    "times_of": 1,
     "bury": 1,
 }
 
@@ -73,6 +74,13 @@ for kind in KINDS:
         shards=1 if kind == "int64" else 2,
         restart_every=6,
     )
+
+local.multijoin(
+    [{n: table(n, batch, "int64") for n in "abc"} for batch in range(5)],
+    on="k",
+    within="5 seconds",
+    time={n: n for n in "abc"},
+)
 
 with tempfile.TemporaryDirectory() as folder:
     workspace, stored = MappedWorkspace(Path(folder)), MemoryBlobs()

@@ -77,7 +77,7 @@ def test_shares_are_equal_and_add_up(budget: Budget, shards: int) -> None:
 
 def test_a_policy_without_a_budget() -> None:
     with pytest.raises(ParameterError, match="without a budget"):
-        join([], on="k", within=Within(), time=("t", "t"), keep=Fifo())
+        join([], on="k", within=Within(after="0 seconds"), time=("t", "t"), keep=Fifo())
 
 
 # ------------------------------------------------------------------ held by a join

@@ -90,7 +90,7 @@ def test_counts_under_the_name_given(spark: SparkSession, tmp_path: Path) -> Non
 def test_state_leaves_without_rows(spark: SparkSession, tmp_path: Path) -> None:
     """One shard gets a row of the far future; all shards must let go, also later."""
     sent = [batch([float(key) for key in KEYS], KEYS), batch([1e6], [3])]
-    found = join_all(spark, tmp_path, sent, Within(), "shedjoin")
+    found = join_all(spark, tmp_path, sent, Within(after="0 seconds"), "shedjoin")
     first, second, last = found.observed()
     assert [run["numInputRows"] for run in found.progress] == [100, 2, 0]
     assert (first["resident_left"], first["resident_right"]) == (50, 50)

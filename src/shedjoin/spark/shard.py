@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from shedjoin.columns.arrivals import Blob
-from shedjoin.operators.choice import open_join
+from shedjoin.operators.choice import kind_of, open_join
 from shedjoin.operators.frame.join import (
     BEGINNING_MS,
     Join,
@@ -116,7 +116,9 @@ class SparkShard:
         )
 
     def _open(self, before: Directory | None, copies: NodeCopies) -> tuple[Join, bool]:
-        workspace = None if before is None else copies.take(before.token)
+        workspace = None
+        if before is not None and before.kind == kind_of(self._spec):
+            workspace = copies.take(before.token)
         if workspace is None:
             return self._restored(before, copies.fresh()), False
         return open_join(self._opening(before, workspace)._replace(opened=True)), True

@@ -90,11 +90,9 @@ class JoinSpec:
         """Short digest of all that the stored state depends on.
 
         The names of the result's columns are left out: they may change freely. So may
-        budget and policy, but not whether there is a budget.
+        budget and policy.
         """
         facts = asdict(replace(self, output=(), shedding=None))
         del facts["output"], facts["shedding"]
-        if self.shedding is not None:
-            facts["budgeted"] = True
         text = json.dumps(facts, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

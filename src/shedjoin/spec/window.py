@@ -57,16 +57,18 @@ def _microseconds(value: Duration) -> float:
     return total
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Within:
     """The window: ``left.t - before <= right.t <= left.t + after``, both ends included.
 
+    At least one of both is given, by name; the other is then no time at all.
+
     Parameters
     ----------
-    before : str or timedelta, default "0 seconds"
+    before : str or timedelta
         How far before the left row the right row may lie. Negative: it must come
         that much later.
-    after : str or timedelta, default "0 seconds"
+    after : str or timedelta
         How far after the left row the right row may lie. Negative: it must come
         that much earlier.
 
@@ -80,10 +82,24 @@ class Within:
     Fix: make before + after at least zero, e.g. Within(before="2 minutes", ...
     """
 
-    before: Duration = "0 seconds"
-    after: Duration = "0 seconds"
+    before: Duration
+    after: Duration
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self,
+        *unnamed: Duration,
+        before: Duration | None = None,
+        after: Duration | None = None,
+    ) -> None:
+        if unnamed or (before is None and after is None):
+            given = ", ".join(map(repr, unnamed))
+            raise ParameterError(
+                f"Within({given}) does not say which way the window reaches.",
+                fix='write Within(after="15 minutes"), Within(before="15 minutes"), or '
+                'both; Within(after="0 seconds") is one instant.',
+            )
+        object.__setattr__(self, "before", "0 seconds" if before is None else before)
+        object.__setattr__(self, "after", "0 seconds" if after is None else after)
         if self.before_us + self.after_us < 0:
             problem = f"{self!r} is an empty window: it ends before it begins."
             fix = (

@@ -32,16 +32,22 @@ class Payload:
         Segments as last stored.
     next_id : int
         The number of the next one.
+    dropped : sequence of int
+        Numbers of blobs that are to be removed.
     """
 
     def __init__(
-        self, workspace: Workspace, segments: Sequence[Segment] = (), next_id: int = 0
+        self,
+        workspace: Workspace,
+        segments: Sequence[Segment] = (),
+        next_id: int = 0,
+        dropped: Sequence[int] = (),
     ) -> None:
         self._workspace = workspace
         self.segments = {segment.id: segment for segment in segments}
         self.next_id = next_id
         self._written: list[int] = []
-        self._dropped: list[int] = []
+        self._dropped = list(dropped)
 
     @property
     def nbytes(self) -> int:
@@ -104,7 +110,7 @@ class Payload:
         self, place: IntArray
     ) -> Iterator[tuple[pa.RecordBatch, IntArray, IntArray]]:
         """Sort places by segment, as :meth:`by_segment`."""
-        return self.by_segment(*self.owners(place), place & _ROW_MASK)
+        return self.by_segment(*self.owners(place), row_of(place))
 
     def by_segment(
         self, ids: IntArray, owner: IntArray, row: IntArray
@@ -126,6 +132,11 @@ class Payload:
 def places(segment: Segment) -> IntArray:
     """Places of all rows of a segment."""
     return (segment.id << _ROW_BITS) + np.arange(segment.rows)
+
+
+def row_of(place: IntArray) -> IntArray:
+    """Rows of places in their segments."""
+    return place & _ROW_MASK
 
 
 def segment_of(place: IntArray) -> IntArray:

@@ -195,4 +195,4 @@ def _now_and_then(rng: np.random.Generator, chance: float) -> bool:
 
 def _within(window: tuple[int, int], step_us: int) -> Within:
     before, after = (f"{steps * step_us} microseconds" for steps in window)
-    return Within(before, after)
+    return Within(before=before, after=after)

@@ -6,20 +6,28 @@ are stored whole.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
+
 from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.schema import as_stored
+from shedjoin.kernels.slots import PLACE
+from shedjoin.operators.budgeted.adoption import take_over
 from shedjoin.operators.budgeted.log import TableLog
 from shedjoin.operators.budgeted.origin import check_sample, drawn_by
 from shedjoin.operators.budgeted.step import budgeted_step
 from shedjoin.operators.budgeted.store import BudgetedStore, shedding_of
 from shedjoin.operators.budgeted.table import SlotTable
-from shedjoin.operators.frame.join import Opening, Step
+from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
 from shedjoin.sampling.thresholds import Thresholds
-from shedjoin.state.blobs import Commit, load_segment
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs, Commit, load_segment
 from shedjoin.state.directory import Directory
-from shedjoin.state.payload import Payload
+from shedjoin.state.payload import Payload, row_of, segment_of
+from shedjoin.state.workspace import MemoryWorkspace
 
 _MODELS = -2
 
@@ -63,6 +71,38 @@ class BudgetedJoin:
         )
         join._restore(opening, directory)
         return join
+
+    @classmethod
+    def adopt(
+        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
+    ) -> BudgetedJoin:
+        """Go on with the residents of another kind of join, as far as there is room."""
+        table = SlotTable(opening.workspace, seed=opening.seed, opened=False)
+        store = BudgetedStore(opening.spec, opening.shard, table, payload)
+        take_over(store, residents)
+        return cls(store, TableLog())
+
+    @staticmethod
+    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
+        """Read all residents as stored, segment by segment."""
+        del spec
+        own = directory.own
+        table = SlotTable(MemoryWorkspace(), seed=0, opened=False)
+        table.resize(own["slots"])
+        table.scalars[:] = own["scalars"]
+        TableLog(own["log"], own["log_rows"]).restore(table, blobs)
+        place = np.sort(table.column(PLACE)[table.alive()])
+        for segment in directory.segments:
+            row = row_of(place[segment_of(place) == segment.id])
+            if row.size:
+                rows = as_stored(load_segment(blobs, segment.id))
+                yield segment.stream, rows.take(pa.array(row))
+
+    @staticmethod
+    def numbers(directory: Directory) -> list[int]:
+        """Numbers of all blobs but the directory."""
+        segments = [segment.id for segment in directory.segments]
+        return [*segments, _MODELS, *directory.own["log"]]
 
     @property
     def watermark_ms(self) -> int:

@@ -53,11 +53,15 @@ class Rounds:
         The residents.
     shedding : Shedding
         Policy and order.
+    probes : bool
+        Whether arrivals meet residents.
     """
 
     _arrivals: Ordered
 
-    def __init__(self, store: BudgetedStore, shedding: Shedding) -> None:
+    def __init__(
+        self, store: BudgetedStore, shedding: Shedding, *, probes: bool = True
+    ) -> None:
         policy = shedding.policy
         self._store = store
         self._shedding = shedding
@@ -68,7 +72,9 @@ class Rounds:
             max(store.capacity_rows, _SMALLEST_BLOCK), _LARGEST_BLOCK
         )
         self._rules = _rules(store, shedding)
-        self._verbs = Verbs(policy, store.spec.keeps_us, shedding.coin_seed)
+        self._verbs = Verbs(
+            policy, store.spec.keeps_us, shedding.coin_seed, probes=probes
+        )
         self._filler = Filler(store.table, self._rules, self._block_rows)
         self._learns = policy.dynamic or policy.learns
         self._steady = isinstance(shedding.recompute, Amortised) or not self._learns

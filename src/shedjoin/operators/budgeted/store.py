@@ -65,6 +65,7 @@ class BudgetedStore:
         self.models = self._new_models()
         self.watermark_ms = 0
         self.gains: list[tuple[int, float]] = []
+        self.not_adopted = np.zeros(len(spec.streams), np.int64)
 
     @property
     def nbytes(self) -> int:
@@ -117,9 +118,10 @@ class BudgetedStore:
     def shed_surplus(self) -> IntArray:
         """Let rows go that the budget has no room for: it was larger before.
 
-        They go before anything is joined. How many of each side is returned.
+        They go before anything is joined. How many of each stream is returned, those
+        included that found no room when residents were taken over.
         """
-        shed = np.zeros(2, np.int64)
+        shed, self.not_adopted = self.not_adopted, np.zeros_like(self.not_adopted)
         for pool in (0, 1):
             surplus = int(self.table.scalars[USED + pool]) - self.capacity[pool]
             if surplus > 0:

@@ -21,19 +21,24 @@ class Verbs:
     ----------
     policy : Policy
         The policy.
-    keep_us : (int, int)
-        How long a row of each side can be matched.
+    keep_us : tuple of int
+        How long a row of each stream can be matched.
     seed : int
         Of its coins.
+    probes : bool
+        Whether arrivals meet residents, if the policy wants it.
     """
 
     models: Models
     """What it may know."""
 
-    def __init__(self, policy: Policy, keep_us: tuple[int, int], seed: int) -> None:
+    def __init__(
+        self, policy: Policy, keep_us: tuple[int, ...], seed: int, *, probes: bool
+    ) -> None:
         self._policy = policy
         self._keep_us = keep_us
         self._seed = seed
+        self._probes = probes
         self.unadmitted = 0
         self.unretained = 0
 
@@ -84,7 +89,7 @@ class Verbs:
         admit = policy.admit(newcomers, models)
         probe = policy.probe(newcomers, models)
         chance = policy.retain(newcomers, models)
-        does = np.full(rows, ADMIT | PROBE | RETAIN)
+        does = np.full(rows, ADMIT | PROBE * self._probes | RETAIN)
         if probe is not None:
             does[~answers.choices(policy, "probe", probe, rows)] &= ~PROBE
         if chance is not None:

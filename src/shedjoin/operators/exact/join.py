@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.hot import hot_columns
+from shedjoin.columns.schema import as_stored
 from shedjoin.operators.exact.runs import Run, Stored
 from shedjoin.operators.exact.step import exact_step
 from shedjoin.operators.exact.store import WindowStore
-from shedjoin.operators.frame.join import Opening, Step
-from shedjoin.state.blobs import Commit
+from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs, Commit, load_segment
+from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
 
@@ -33,25 +39,55 @@ class ExactJoin:
     @classmethod
     def open(cls, opening: Opening) -> ExactJoin:
         """Open it from stored state, or begin."""
-        spec, directory, workspace = (
-            opening.spec,
-            opening.directory,
-            opening.workspace,
-        )
+        directory, workspace = opening.directory, opening.workspace
         if directory is None:
-            stored = Stored((), (0,) * len(spec.streams), opening.seed)
-            return cls(WindowStore(spec, Payload(workspace), workspace, stored))
+            return cls._begin(opening, Payload(workspace))
         payload = Payload(workspace, directory.segments, directory.next_id)
-        own = directory.own
-        runs = tuple(
-            Run(payload.segments[number], *run) for number, *run in own["runs"]
+        stored = _stored(directory)
+        store = WindowStore(
+            *(opening.spec, payload, workspace, stored), opened=opening.opened
         )
-        stored = Stored(runs, tuple(own["ends"]), own["seed"])
-        store = WindowStore(spec, payload, workspace, stored, opened=opening.opened)
         store.watermark_ms = directory.watermark_ms
         if not opening.opened:
             store.restore(opening.blobs)
         return cls(store)
+
+    @classmethod
+    def adopt(
+        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
+    ) -> ExactJoin:
+        """Go on with the residents of another kind of join."""
+        join = cls._begin(opening, payload)
+        for stream, rows in residents:
+            own = opening.spec.streams[stream]
+            hot = hot_columns(rows, own, direct=opening.spec.direct)
+            join.store.insert(stream, rows, hot)
+        return join
+
+    @classmethod
+    def _begin(cls, opening: Opening, payload: Payload) -> ExactJoin:
+        ends = (0,) * len(opening.spec.streams)
+        stored = Stored((), ends, opening.seed)
+        return cls(WindowStore(opening.spec, payload, opening.workspace, stored))
+
+    @staticmethod
+    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
+        """Read all residents as stored, the oldest first."""
+        runs = _stored(directory).runs
+        for run in sorted(runs, key=lambda run: (run.max_us, run.segment.id)):
+            stream = run.segment.stream
+            rows = as_stored(load_segment(blobs, run.segment.id))
+            horizon = 1000 * directory.watermark_ms - spec.keeps_us[stream]
+            if run.min_us <= horizon:
+                own = spec.streams[stream]
+                time = hot_columns(rows, own, direct=spec.direct).time
+                rows = rows.filter(pa.array(time > horizon))
+            yield stream, rows
+
+    @staticmethod
+    def numbers(directory: Directory) -> list[int]:
+        """Numbers of all blobs but the directory."""
+        return [segment.id for segment in directory.segments]
 
     @property
     def watermark_ms(self) -> int:
@@ -75,3 +111,10 @@ class ExactJoin:
             "ends": [ring.end for ring in store.rings],
             "seed": store.seed,
         }
+
+
+def _stored(directory: Directory) -> Stored:
+    segments = {segment.id: segment for segment in directory.segments}
+    own = directory.own
+    runs = tuple(Run(segments[number], *run) for number, *run in own["runs"])
+    return Stored(runs, tuple(own["ends"]), own["seed"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import pyarrow as pa
@@ -20,6 +20,11 @@ BEGINNING_MS = -(1 << 52)
 
 Step: TypeAlias = Generator[pa.RecordBatch, None, Report]
 """Gives joined rows batch by batch, then the counts; the join holds the rest."""
+
+
+Residents: TypeAlias = tuple[int, pa.RecordBatch]
+"""Rows of one stream that can still be matched."""
+Residing: TypeAlias = Iterator[Residents]
 
 
 class Opening(NamedTuple):
