@@ -1,6 +1,6 @@
 """Stream joins inside a fixed budget, on Spark Structured Streaming."""
 
-from shedjoin.api import estimate, join
+from shedjoin.api import estimate, join, multijoin
 from shedjoin.policies.goals import MostImportant, MostResults, Sample
 from shedjoin.sampling.aggregates import Avg, Count, Sum
 from shedjoin.spec.budget import Budget
@@ -26,5 +26,6 @@ __all__ = [
     "Within",
     "estimate",
     "join",
+    "multijoin",
 ]
 __version__ = VERSION

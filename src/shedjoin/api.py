@@ -11,6 +11,7 @@ from shedjoin.policies.goals import Goal, MostImportant, shedding_of
 from shedjoin.sampling.aggregates import Aggregate
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.keys import On
+from shedjoin.spec.multijoin import OnEach, WithinEach
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.shedding import Discipline
 from shedjoin.spec.window import Duration, Within
@@ -34,6 +35,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     shards: int | None = None,
     suffixes: tuple[str, str] = ("_left", "_right"),
     name: str = "shedjoin",
+    event_time: str | None = None,
 ) -> DataFrame:
     """Join two streams by key within a window of event time.
 
@@ -77,6 +79,10 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     name : str, default "shedjoin"
         Name of the counts in ``query.lastProgress["observedMetrics"]``. Two joins in
         one query need two names.
+    event_time : str, optional
+        Name of a column to add: the later of both times. Spark knows it as event time,
+        so windows, ``dropDuplicatesWithinWatermark`` and further joins over it work in
+        append mode. No result is late by it.
 
     Returns
     -------
@@ -103,6 +109,63 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         shards=shards,
         suffixes=suffixes,
         name=name,
+        event_time=event_time,
+    )
+
+
+def multijoin(
+    streams: Mapping[str, DataFrame],
+    *,
+    on: OnEach,
+    within: WithinEach,
+    time: Mapping[str, str] | None = None,
+    shards: int | None = None,
+    name: str = "shedjoin",
+    event_time: str | None = None,
+) -> DataFrame:
+    """Join two to five streams by a common key within windows of event time.
+
+    Rows of the times t form a result if ``max(t) - t[s]`` is at most ``within[s]`` for
+    every stream s: each row waits so long for the others. That depends on event times
+    alone, not on the order in which rows come. Late rows are dropped and counted as in
+    :func:`join`.
+
+    Parameters
+    ----------
+    streams : dict of DataFrame
+        Two to five streams by name, each with ``withWatermark`` on its event time; or
+        as many batch DataFrames.
+    on : str, list of str, or dict
+        Key columns: ``"id"``, ``["a", "b"]``, or those of each stream by its name.
+    within : str, timedelta, or dict
+        How long a row waits for the others: ``"1 minute"``, or by stream.
+    time : dict, optional
+        Event-time columns by stream. Taken from the watermarks of streams.
+    shards, name, event_time
+        As in :func:`join`.
+
+    Returns
+    -------
+    DataFrame
+        Keys that have the same name in all streams once, then the other columns,
+        stream by stream. A name that stands in several streams gets ``_`` and the name
+        of its stream appended.
+    """
+    try:
+        from shedjoin.spark.multijoin import multijoin as spark_multijoin
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"shedjoin.multijoin needs {error.name!r}, which is not installed.",
+            fix='run pip install "shedjoin[spark]".',
+        ) from error
+    return spark_multijoin(
+        streams,
+        on=on,
+        within=within,
+        time=time,
+        shards=shards,
+        name=name,
+        event_time=event_time,
     )
 
 

@@ -74,7 +74,8 @@ def on_time(
 ) -> tuple[IntArray | None, Hot]:
     """Which rows are not late, None if all are on time; and their hot columns."""
     hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
-    taken = (hot.time > 1000 * late_ms) & (hot.time < _END_US)
+    late_us = spec.late_us(stream, late_ms)
+    taken = (hot.time > late_us) & (hot.time < _END_US)
     if taken.all():
         return None, hot
     return np.flatnonzero(taken), Hot(hot.key[taken], hot.time[taken])

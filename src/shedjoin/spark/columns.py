@@ -21,7 +21,7 @@ from pyspark.sql.types import (
 )
 
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
-from shedjoin.spark.event_time import DELAY
+from shedjoin.spark.event_time import DELAY, is_event_time, lag_of
 from shedjoin.spec.keys import output_columns, require_columns
 from shedjoin.spec.streams import JoinSpec, StreamSpec
 
@@ -64,8 +64,8 @@ def make_spec(frames: Sequence[DataFrame], arguments: Arguments) -> JoinSpec:
         given = None if arguments.time is None else arguments.time[number]
         time = _event_time(frames[number], name, given)
         columns = tuple((f.name, f.dataType.simpleString()) for f in schemas[number])
-        keep_us = arguments.keeps_us[number]
-        streams.append(StreamSpec(name, columns, keys[number], time, keep_us))
+        keep_us, lag_us = arguments.keeps_us[number], lag_of(frames[number], time)
+        streams.append(StreamSpec(name, columns, keys[number], time, keep_us, lag_us))
     _check_times(streams, schemas)
     return JoinSpec(
         streams=tuple(streams),
@@ -137,7 +137,7 @@ def _event_time(frame: DataFrame, side: str, given: str | None) -> str:
     if given is not None:
         time = given
         require_columns(side, [time], frame.schema.names)
-        if frame.isStreaming and time not in marked:
+        if frame.isStreaming and not is_event_time(frame, time):
             raise ColumnError(
                 f"the {side} stream has no watermark on {time!r}.",
                 fix=f'call {side}.withWatermark("{time}", "10 minutes") first.',

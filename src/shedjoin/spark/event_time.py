@@ -17,9 +17,7 @@ them is taken over the shifted time and shifted back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from datetime import timedelta
-from io import StringIO
 from typing import NamedTuple, TypeAlias
 
 from pyspark.sql import Column, DataFrame
@@ -51,8 +49,45 @@ def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, int] | None
     """What the join notes on an event time: stream, how many there are, and lag."""
     if column.stream is None or column.source != spec.streams[column.stream].time:
         return None
-    lag_us = max(0, spec.keeps_us[column.stream])
+    lag_us = max(0, spec.keeps_us[column.stream]) + spec.lag_us
     return {_STREAM: column.stream, _STREAMS: len(spec.streams), _LAG: lag_us}
+
+
+def with_event_time(joined: DataFrame, spec: JoinSpec, name: str) -> DataFrame:
+    """Add the latest time of each result, as what the watermark refers to."""
+    if name in joined.columns:
+        raise ColumnError(
+            f"event_time={name!r}, but the result has a column of that name.",
+            fix='choose another name, e.g. event_time="matched_at".',
+        )
+    if spec.lag_us:
+        lagging = [own.time for own in spec.streams if own.lag_us]
+        raise ColumnError(
+            f"event_time={name!r}, but {lagging[0]!r} may lie behind the watermark.",
+            fix="join by the event_time of the first join: time=(...).",
+        )
+    times = [
+        quoted(joined, column.name)
+        for column in spec.output
+        if column.stream is not None
+        and column.source == spec.streams[column.stream].time
+    ]
+    latest = EventTime(F.greatest(*times) if len(times) > 1 else times[0], 0)
+    added = marked(latest, name, streaming=joined.isStreaming)
+    return joined.select("*", added)
+
+
+def is_event_time(frame: DataFrame, name: str) -> bool:
+    """Whether a column of a stream keeps up with the watermark, or lags as known."""
+    metadata = frame.schema[name].metadata
+    return DELAY in metadata or (_LAG in metadata and _has_watermark(frame))
+
+
+def lag_of(frame: DataFrame, name: str) -> int:
+    """How far a column may lie behind the watermark."""
+    metadata = frame.schema[name].metadata
+    lag_us: int = 0 if DELAY in metadata else metadata.get(_LAG, 0)
+    return lag_us if frame.isStreaming else 0
 
 
 def event_time(results: DataFrame, time: Time | None) -> EventTime:
@@ -131,10 +166,12 @@ def _has_watermark(results: DataFrame) -> bool:
     Files keep the metadata of columns: without a look at the plan, archived results
     that are read as a stream would be taken for those of a running join.
     """
-    shown = StringIO()
-    with redirect_stdout(shown):  # no other public way, here and over Connect
-        results.explain(extended=True)
-    return "EventTimeWatermark" in shown.getvalue()
+    plan: str
+    if hasattr(results, "_jdf"):  # classic
+        plan = results._jdf.queryExecution().analyzed().toString()  # noqa: SLF001
+    else:  # Connect
+        plan = results._explain_string(extended=True)  # noqa: SLF001
+    return "EventTimeWatermark" in plan
 
 
 def _no_watermark(fields: Sequence[StructField]) -> ColumnError:

@@ -13,7 +13,7 @@ from pyspark.sql.types import StructField, StructType
 from shedjoin.errors import ParameterError
 from shedjoin.spark.columns import Arguments, make_spec
 from shedjoin.spark.disk import CopySettings
-from shedjoin.spark.event_time import time_metadata
+from shedjoin.spark.event_time import time_metadata, with_event_time
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
@@ -43,6 +43,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     shards: int | None,
     suffixes: tuple[str, str],
     name: str,
+    event_time: str | None,
 ) -> DataFrame:
     """Join two DataFrames; see :func:`shedjoin.join`."""
     if not isinstance(within, Within):
@@ -60,7 +61,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     )
     spec = make_spec((left, right), arguments).with_shedding(shedding)
     worth = importance_columns(importance, (left, right))
-    return planned((left, right), spec, name, worth)
+    return planned((left, right), spec, name, worth, event_time)
 
 
 def shard_count(frame: DataFrame, shards: int | None) -> int:
@@ -79,6 +80,7 @@ def planned(
     spec: JoinSpec,
     name: str,
     worth: Sequence[Column | None],
+    event_time: str | None,
 ) -> DataFrame:
     """Put the stages of a join together: pack, shuffle, join, unpack."""
     numbers = shard_numbers(spec.shards)
@@ -111,7 +113,10 @@ def planned(
     )
     if streaming:
         joined = joined.observe(name, *_totals(spec.names))
-    return joined.mapInArrow(unpack_rows, _schema(frames, spec))
+    results = joined.mapInArrow(unpack_rows, _schema(frames, spec))
+    if event_time is None:
+        return results
+    return with_event_time(results, spec, event_time)
 
 
 def _unshared(packed: DataFrame) -> DataFrame:

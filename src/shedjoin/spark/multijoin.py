@@ -26,6 +26,7 @@ def multijoin(
     time: Mapping[str, str] | None,
     shards: int | None,
     name: str,
+    event_time: str | None,
 ) -> DataFrame:
     """Join several DataFrames; see :func:`shedjoin.multijoin`."""
     names = check_streams(streams)
@@ -39,4 +40,4 @@ def multijoin(
         suffixes=[f"_{stream}" for stream in names],
     )
     spec = make_spec(frames, arguments)
-    return planned(frames, spec, name, [None] * len(frames))
+    return planned(frames, spec, name, [None] * len(frames), event_time)

@@ -25,7 +25,9 @@ class StreamSpec:
     """One stream: its columns as (name, type), its key columns and its event time.
 
     Its rows are kept for ``keep_us`` after their own time. In a join of two streams
-    that may be negative: the other stream's rows must then come so much earlier.
+    that may be negative: the other stream's rows must then come so much earlier. Rows
+    that come in time may lie ``lag_us`` behind the watermark: they are results of
+    another join, and waited there for others.
     """
 
     name: str
@@ -33,6 +35,7 @@ class StreamSpec:
     keys: tuple[str, ...]
     time: str
     keep_us: int
+    lag_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +88,21 @@ class JoinSpec:
     def window_us(self) -> int:
         """The longest time for which a row of any stream is kept."""
         return max(0, *self.keeps_us)
+
+    @property
+    def lag_us(self) -> int:
+        """How far the latest time of a result may lie behind the watermark."""
+        return max(stream.lag_us for stream in self.streams)
+
+    def late_us(self, stream: int, watermark_ms: int) -> int:
+        """Rows of a stream up to this time are late."""
+        return 1000 * watermark_ms - self.streams[stream].lag_us
+
+    def expired_us(self, stream: int, watermark_ms: int) -> int:
+        """Nothing can match residents of a stream up to this time any more."""
+        others = [own for n, own in enumerate(self.streams) if n != stream]
+        waits_us = max(own.lag_us for own in others)
+        return 1000 * watermark_ms - self.streams[stream].keep_us - waits_us
 
     def fingerprint(self) -> str:
         """Short digest of all that the stored state depends on.

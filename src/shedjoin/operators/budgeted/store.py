@@ -77,11 +77,9 @@ class BudgetedStore:
     def expire(self, watermark_ms: int) -> IntArray:
         """Let go of residents that nothing can match any more; how many, by side."""
         self.watermark_ms = max(self.watermark_ms, watermark_ms)
-        keep = self.spec.keeps_us
-        horizon = 1000 * self.watermark_ms
-        return self.table.expire(
-            (horizon - keep[0], horizon - keep[1]), pooled=self.pooled
-        )
+        streams = range(len(self.spec.streams))
+        horizons = [self.spec.expired_us(n, self.watermark_ms) for n in streams]
+        return self.table.expire((horizons[0], horizons[1]), pooled=self.pooled)
 
     def start(self, first_us: int, watermark_ms: int) -> None:
         """Begin to join arrivals, of which the first has this time."""

@@ -77,7 +77,7 @@ class ExactJoin:
         for run in sorted(runs, key=lambda run: (run.max_us, run.segment.id)):
             stream = run.segment.stream
             rows = as_stored(load_segment(blobs, run.segment.id))
-            horizon = 1000 * directory.watermark_ms - spec.keeps_us[stream]
+            horizon = spec.expired_us(stream, directory.watermark_ms)
             if run.min_us <= horizon:
                 own = spec.streams[stream]
                 time = hot_columns(rows, own, direct=spec.direct).time

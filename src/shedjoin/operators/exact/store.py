@@ -154,7 +154,7 @@ class WindowStore:
         return hot_columns(rows, self.spec.streams[stream], direct=self.spec.direct)
 
     def _horizon(self, stream: int) -> int:
-        return 1000 * self.watermark_ms - self.spec.keeps_us[stream]
+        return self.spec.expired_us(stream, self.watermark_ms)
 
     def _base(self, stream: int, end: int) -> int:
         return self.runs[stream][0].first_slot if self.runs[stream] else end
