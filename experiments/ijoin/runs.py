@@ -14,7 +14,8 @@ import pyarrow as pa
 from experiments.ijoin.streams import SECOND_US, TIMES, WORTHS, Streams, draw, tables
 from experiments.watch import Log, watched
 from shedjoin import Amortised, Budget, MostImportant, Within
-from shedjoin.local.run import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
 from shedjoin.policies.base import Policy
 from shedjoin.spec.recompute import Recompute
 

@@ -12,7 +12,8 @@ import pyarrow as pa
 from experiments.memory_limited.streams import SECOND_US, TIMES, WINDOW, Stream
 from shedjoin import Amortised, Budget, Within
 from shedjoin.datasets.streams import START_US
-from shedjoin.local.run import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
 from shedjoin.plan import priorities
 from shedjoin.policies import Age, Prob, Recent, UntilExpiry
 from shedjoin.policies.base import Policy, Residents

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from oracle.shedding import Arrival
 from shedjoin import Budget, MostImportant, Successive, Within
-from shedjoin.local.run import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
 from shedjoin.policies.base import Policy
 from shedjoin.spec.recompute import Recompute
 from shedjoin.spec.shedding import Discipline

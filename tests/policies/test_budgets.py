@@ -7,7 +7,8 @@ import pytest
 
 from shedjoin import Budget, Within
 from shedjoin.errors import ParameterError
-from shedjoin.local.run import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
 from shedjoin.policies import Fifo, Prob, UntilExpiry
 from shedjoin.policies.base import Policy
 from shedjoin.spec.budget import parse_bytes

@@ -14,7 +14,8 @@ from oracle.shedding import Arrival
 from shedjoin import Budget, Within
 from shedjoin.columns.packing import shard_of
 from shedjoin.kernels.stages import coin
-from shedjoin.local.run import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
 from shedjoin.policies.base import Policy
 from shedjoin.sampling.lots import lots
 

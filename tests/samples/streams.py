@@ -12,7 +12,8 @@ import pyarrow as pa
 from shedjoin import Budget, Within
 from shedjoin.datasets.rows import Batches
 from shedjoin.datasets.workloads import Frequencies, aged, zipf
-from shedjoin.local.run import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
 from shedjoin.policies.base import Policy
 
 Name = Literal["direct", "inverse", "uncorrelated", "aged"]

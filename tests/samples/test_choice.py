@@ -7,7 +7,8 @@ import pytest
 
 from shedjoin import Budget, Sample, Within
 from shedjoin.datasets.workloads import Correlation, Frequencies, zipf
-from shedjoin.local.run import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
 from shedjoin.policies import BestSample, EqCluster, PpsCluster, Uniform
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal

@@ -7,7 +7,8 @@ import pytest
 
 from shedjoin import Budget, Within, plan
 from shedjoin.datasets.workloads import Correlation
-from shedjoin.local.run import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
 from shedjoin.models.sampling import pps_sizes
 from shedjoin.plan import FrequencyModel
 from shedjoin.policies import BestSample, EqCluster, PpsCluster, Uniform

@@ -11,7 +11,8 @@ import pytest
 
 from oracle.samples import Draw, sampled_join
 from shedjoin import Budget, Within
-from shedjoin.local.run import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
 from shedjoin.policies import Uniform
 from shedjoin.policies.samples import ByLot
 from shedjoin.types import BoolArray

@@ -17,7 +17,7 @@ from shedjoin.spec.importance import by_side
 from shedjoin.spec.keys import On
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.shedding import Discipline
-from shedjoin.spec.window import Duration, Within, parse_duration
+from shedjoin.spec.window import Duration, Within, check_window, parse_duration
 
 
 def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywords)
@@ -26,7 +26,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     on: On,
     within: Within,
     time: tuple[str, str],
-    lateness: tuple[Duration, Duration] = ("0 seconds", "0 seconds"),
+    lateness: Duration | tuple[Duration, Duration] = "0 seconds",
     shards: int = 1,
     suffixes: tuple[str, str] = ("_left", "_right"),
     restart_every: int = 0,
@@ -49,7 +49,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
         As in :func:`shedjoin.join`.
     time : (str, str)
         Event-time columns of the left and the right table.
-    lateness : (duration, duration)
+    lateness : duration, or (duration, duration)
         How far each stream's watermark stays behind its greatest event time.
     shards : int, default 1
         Number of shards.
@@ -69,10 +69,12 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
         Results and reports of every micro-batch.
     """
     check_shards(shards)
+    check_window(within)
     shedding = shedding_of(
         budget, keep, discipline=discipline, recompute=recompute, seed=seed
     )
-    delays = [parse_duration(delay) for delay in lateness]
+    each = lateness if isinstance(lateness, tuple) else (lateness, lateness)
+    delays = [parse_duration(delay) for delay in each]
     runner: Runner | None = None
     for tables in batches:
         if runner is None:

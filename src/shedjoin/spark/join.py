@@ -28,7 +28,7 @@ from shedjoin.spec.streams import (
     WEIGHT_COLUMN,
     JoinSpec,
 )
-from shedjoin.spec.window import Within
+from shedjoin.spec.window import Within, check_window
 
 
 def join(  # noqa: PLR0913  (documented in shedjoin.api)
@@ -46,11 +46,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     event_time: str | None,
 ) -> DataFrame:
     """Join two DataFrames; see :func:`shedjoin.join`."""
-    if not isinstance(within, Within):
-        raise ParameterError(
-            f"within={within!r} is not a window.",
-            fix='pass within=Within(before="5 minutes", after="1 hour").',
-        )
+    check_window(within)
     arguments = Arguments(
         names=SIDES,
         keys=tuple(zip(*key_pairs(on), strict=True)),

@@ -117,3 +117,13 @@ class Within:
     def after_us(self) -> int:
         """``after`` in microseconds."""
         return parse_duration(self.after)
+
+
+def check_window(within: object) -> Within:
+    """Refuse what is not a window."""
+    if not isinstance(within, Within):
+        raise ParameterError(
+            f"within={within!r} is not a window.",
+            fix='pass within=Within(before="5 minutes", after="1 hour").',
+        )
+    return within

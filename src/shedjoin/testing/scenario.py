@@ -11,7 +11,8 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.local.run import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import MostImportant
 from shedjoin.spec.budget import Budget
