@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -14,11 +15,12 @@ from oracle.multijoin import Batch, Row, Streams, multijoin
 from shedjoin import Within, local
 from shedjoin.errors import ParameterError
 
-KEYS = {
-    "integer": lambda n: n,
-    "text": lambda n: f"key {n}",
+KEYS: dict[str, Callable[[int], tuple[object, ...]]] = {
+    "integer": lambda n: (n,),
+    "text": lambda n: (f"key {n}",),
     "pair": lambda n: (n // 2, f"{n % 2}"),
 }
+TYPES = {"integer": ["int64"], "text": ["string"], "pair": ["int64", "string"]}
 
 
 class Case:
@@ -51,12 +53,11 @@ class Case:
 
     def table(self, name: str, rows: Batch) -> pa.Table:
         """Rows of a stream as columns."""
-        parts = 2 if self.kind == "pair" else 1
-        own = [row.key if parts == 2 else (row.key,) for row in rows[name]]
-        types = {"integer": ["int64"], "text": ["string"], "pair": ["int64", "string"]}
+        columns = zip(*(row.key for row in rows[name]), strict=True)
+        values = list(columns) or [()] * len(TYPES[self.kind])
         keys = {
-            f"k{part}": pa.array([key[part] for key in own], types[self.kind][part])
-            for part in range(parts)
+            f"k{n}": pa.array(own, kind)
+            for n, (own, kind) in enumerate(zip(values, TYPES[self.kind], strict=True))
         }
         times = [1_000_000 * row.time_s for row in rows[name]]
         time = {f"t_{name}": pa.array(times, pa.timestamp("us"))}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 class Row(NamedTuple):
     """A row of any stream; ``id`` is its own."""
 
-    key: object
+    key: tuple[object, ...]
     time_s: int
     id: int
 

@@ -13,7 +13,8 @@ import pytest
 
 from shedjoin import Budget, MostResults, Within, local
 from shedjoin.errors import ColumnTypeError
-from shedjoin.local.delivery import Delivery, Run
+from shedjoin.local.delivery import Delivery
+from shedjoin.local.run import Run
 from shedjoin.local.shard import LocalShard
 from shedjoin.local.tables import make_spec
 from shedjoin.models.learned import Models

@@ -7,7 +7,7 @@ query over all rows that are not late.
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
@@ -194,7 +194,7 @@ def test_windows_over_the_event_time(streams: Streams) -> None:
     latest = F.greatest("t_a", "t_b").alias("matched_at")
     counted = by_window(all_pairs(streams).select(latest), "matched_at")
     expected = dict(map(tuple, counted.collect()))
-    closed = dict(found.rows)
+    closed: dict[datetime, int] = dict(found.rows)
     assert len(closed) == len(found.rows) >= 12
     last = max(closed)
     assert closed == {at: n for at, n in expected.items() if at <= last}

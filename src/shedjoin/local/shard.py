@@ -8,7 +8,13 @@ from dataclasses import replace
 
 from shedjoin.columns.arrivals import Blob
 from shedjoin.operators.choice import open_join
-from shedjoin.operators.frame.join import Opening, Outcome, commit, stored_directory
+from shedjoin.operators.frame.join import (
+    Join,
+    Opening,
+    Outcome,
+    commit,
+    stored_directory,
+)
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.workspace import MemoryWorkspace
 
@@ -51,7 +57,7 @@ class LocalShard:
         self._number = number
         self._bucket_seed = bucket_seed
         self.blobs = MemoryBlobs()
-        self.restart()
+        self._token, self.join = self._open()
 
     def run(self, blobs: Sequence[Blob], watermark_ms: int) -> Outcome:
         """Join one micro-batch."""
@@ -61,15 +67,16 @@ class LocalShard:
 
     def restart(self) -> None:
         """Forget everything but the stored bytes and start again from them."""
+        self._token, self.join = self._open()
+
+    def _open(self) -> tuple[str, Join]:
         directory = stored_directory(self.blobs, self._spec)
-        self._token = "" if directory is None else directory.token
-        self.join = open_join(
-            Opening(
-                self._spec,
-                self._number,
-                self.blobs,
-                directory,
-                MemoryWorkspace(),
-                self._bucket_seed,
-            )
+        opening = Opening(
+            self._spec,
+            self._number,
+            self.blobs,
+            directory,
+            MemoryWorkspace(),
+            self._bucket_seed,
         )
+        return "" if directory is None else directory.token, open_join(opening)

@@ -47,7 +47,7 @@ class Curve:
         Event time after which evidence counts half.
     """
 
-    def __init__(self, keep_us: tuple[int, int], half_life_us: int) -> None:
+    def __init__(self, keep_us: tuple[int, ...], half_life_us: int) -> None:
         self.keep_us = keep_us
         self.half_life_us = half_life_us
         self.matches = np.zeros((2, LEVELS, AGES))

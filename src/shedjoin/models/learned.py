@@ -39,7 +39,7 @@ class Models:
     """
 
     def __init__(
-        self, keep_us: tuple[int, int], capacity_rows: int, *, samples: bool = False
+        self, keep_us: tuple[int, ...], capacity_rows: int, *, samples: bool = False
     ) -> None:
         width = 1 << (max(1, capacity_rows) - 1).bit_length()
         width = min(max(width, _SMALLEST), _LARGEST)

@@ -49,7 +49,7 @@ class Slice:
         How long a row of each side can be matched.
     """
 
-    def __init__(self, room: int, keep_us: tuple[int, int]) -> None:
+    def __init__(self, room: int, keep_us: tuple[int, ...]) -> None:
         self.room = room
         self.keep_us = keep_us
         self.threshold = np.array([_ALL])

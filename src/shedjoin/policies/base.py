@@ -38,7 +38,7 @@ class Residents(NamedTuple):
     matches: FloatArray
     last_match: IntArray
     now_us: int
-    keep_us: tuple[int, int]
+    keep_us: tuple[int, ...]
 
     @property
     def age_us(self) -> IntArray:

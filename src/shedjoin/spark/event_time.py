@@ -170,7 +170,7 @@ def _has_watermark(results: DataFrame) -> bool:
     if hasattr(results, "_jdf"):  # classic
         plan = results._jdf.queryExecution().analyzed().toString()  # noqa: SLF001
     else:  # Connect
-        plan = results._explain_string(extended=True)  # noqa: SLF001
+        plan = getattr(results, "_explain_string")(extended=True)  # noqa: B009
     return "EventTimeWatermark" in plan
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         TimerValues,
     )
 
-    from shedjoin.operators.exact.step import Step
+    from shedjoin.operators.frame.join import Step
 
 _NUMBER = StructType([StructField("number", LongType())])
 _BLOB = StructType([StructField("blob", BinaryType())])

@@ -119,7 +119,7 @@ def _report(
     counts = {name: tuple(map(int, each)) for name, each in by_stream.items()}
     return replace(
         _learned(store, rounds),
-        **counts,
+        **counts,  # type: ignore[arg-type]  # those that have one per stream
         longest_chain=int(store.table.scalars[LONGEST]),
         unadmitted=rounds.unwanted[0],
         unretained=rounds.unwanted[1],

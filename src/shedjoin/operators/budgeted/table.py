@@ -174,7 +174,7 @@ class SlotTable:
         return self.table.meta[slots] & SIDE_BIT
 
     def residents(
-        self, slots: IntArray, keep_us: tuple[int, int], decay: float | None
+        self, slots: IntArray, keep_us: tuple[int, ...], decay: float | None
     ) -> Residents:
         """Residents as a policy sees them, now.
 
