@@ -11,9 +11,7 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-from local.keys import key_fields
 from local.runs import REPORTED, matches_of, truth, window_of
-from local.streams import tables
 from shedjoin import Budget, local, policies
 from shedjoin.columns.arrivals import Blob
 from shedjoin.local import shard as local_shards
@@ -23,6 +21,8 @@ from shedjoin.policies.goals import shedding_of
 from shedjoin.spark.shard import bucket_seed
 from shedjoin.spec.recompute import DEFAULT
 from shedjoin.spec.streams import JoinSpec
+from support.keys import key_fields
+from support.streams import tables
 
 from .attempt import OF_COPIES, QUERY, SHARD
 from .streams import make_stream

@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from oracle.join import Row, exact_join
 from shedjoin import Within, local
-
-from .keys import key_fields
-from .streams import Case, note_of, tables
+from support.keys import key_fields
+from support.streams import Case, note_of, tables
 
 Match = tuple[int, int, str | None, int | None]
 REPORTED = (

@@ -9,15 +9,15 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import Row
 
-from local.keys import key_fields
 from local.runs import window_of
-from local.streams import Case, tables
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.columns.packing import pack
 from shedjoin.local.tables import make_spec, usable_rows
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import SIDES
+from support.keys import key_fields
+from support.streams import Case, tables
 
 from .queries import Rows
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from local.streams import Case, make_case
 from shedjoin.errors import StateMismatchError
+from support.streams import Case, make_case
 
 from .operators import Moment, Operator, arrivals_of, spec_of
 from .queries import same

@@ -9,6 +9,7 @@ import pytest
 from shedjoin.columns import batches
 from shedjoin.operators.exact import matches, ring, runs
 from shedjoin.types import LEFT, RIGHT
+from support.shards import Arrival, Shard, check, make_spec
 
 from .disorder import (
     TRAITS,
@@ -20,7 +21,6 @@ from .disorder import (
     stream_of,
     traits,
 )
-from .shards import Arrival, Shard, check, make_spec
 
 SEEDS = range(12)
 BATCHES = 30

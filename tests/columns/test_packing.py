@@ -15,8 +15,7 @@ from shedjoin.columns.arrivals import Blob, Chunk, chunks
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.columns.packing import pack, shard_of
 from shedjoin.types import LEFT, RIGHT, SIDES, Side
-
-from .shards import SCHEMA, Arrival, batch_of, blob_of, make_spec
+from support.shards import SCHEMA, Arrival, batch_of, blob_of, make_spec
 
 SPEC = make_spec(0, 0, shards=7)
 

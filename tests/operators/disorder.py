@@ -8,8 +8,7 @@ from shedjoin.operators.exact.runs import Run
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import SIDES, Side
-
-from .shards import Arrival, Batch, make_spec
+from support.shards import Arrival, Batch, make_spec
 
 Stream = list[tuple[Batch, int]]
 TRAITS = {

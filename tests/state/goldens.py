@@ -1,6 +1,6 @@
 """States as a version of the library left them in checkpoints, and what follows.
 
-``python -m core.goldens FORMAT`` in ``tests`` writes those of the present format, once:
+``python -m state.goldens FORMAT`` in ``tests`` writes those of the present format, once:
 later versions have to read them, and are never given new ones.
 """
 

@@ -8,8 +8,7 @@ import pyarrow as pa
 import pytest
 
 from shedjoin.columns.hot import as_int64, fits_64_bits, hot_columns
-
-from .shards import Arrival, batch_of, make_spec
+from support.shards import Arrival, batch_of, make_spec
 
 NAIVE = datetime(1970, 1, 1, 0, 0, 1)  # noqa: DTZ001  (that is what the column holds)
 

@@ -14,8 +14,7 @@ from shedjoin.operators.frame.join import (
 from shedjoin.state.blobs import DIRECTORY, Commit
 from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import LEFT, RIGHT
-
-from .shards import Arrival, blob_of, make_spec
+from support.shards import Arrival, blob_of, make_spec
 
 SPEC = make_spec(1000, 1000)
 

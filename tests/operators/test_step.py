@@ -11,9 +11,9 @@ from shedjoin.operators.exact import matches
 from shedjoin.operators.frame.join import BEGINNING_MS, Opening, Outcome
 from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import LEFT, RIGHT
+from support.shards import Arrival, Shard, blob_of, make_spec, pairs_of
 
 from .beats import CASES, At, Beat
-from .shards import Arrival, Shard, blob_of, make_spec, pairs_of
 
 
 def play(shard: Shard, beat: Beat, ids: dict[str, int]) -> None:
