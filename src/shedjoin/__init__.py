@@ -1,9 +1,7 @@
 """Stream joins inside a fixed budget, on Spark Structured Streaming."""
 
-from importlib import import_module
-from types import ModuleType
-
 from shedjoin.api import estimate, join, multijoin
+from shedjoin.on_demand import __getattr__ as __getattr__
 from shedjoin.policies.goals import MostImportant, MostResults, Sample
 from shedjoin.sampling.aggregates import Avg, Count, Sum
 from shedjoin.spec.budget import Budget
@@ -32,13 +30,3 @@ __all__ = [
     "multijoin",
 ]
 __version__ = VERSION
-
-_ON_DEMAND = ("local", "plan", "policies", "quality", "testing")
-"""Parts that ``shedjoin.local`` and the like import when they are asked for: they need
-packages that a driver does without, and time to start."""
-
-
-def __getattr__(name: str) -> ModuleType:
-    if name in _ON_DEMAND:
-        return import_module(f"shedjoin.{name}")
-    raise AttributeError(f"module 'shedjoin' has no attribute {name!r}")

@@ -1,7 +1,7 @@
 """States as a version of the library left them in checkpoints, and what follows.
 
-``python -m state.goldens FORMAT`` in ``tests`` writes those of the present format, once:
-later versions have to read them, and are never given new ones.
+``python -m state.goldens FORMAT`` in ``tests`` writes those of the present format,
+once: later versions have to read them, and are never given new ones.
 """
 
 from __future__ import annotations
