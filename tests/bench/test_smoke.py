@@ -32,8 +32,18 @@ def run(name: str, folder: Path) -> dict[str, Any]:
     return record
 
 
+LONG = ("learning", "budget")
+"""Their quick form takes most of a minute."""
+
+
 @pytest.mark.bench
-@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.long if name in LONG else ())
+        for name in FIELDS
+    ],
+)
 def test_a_benchmark_gives_its_figures(name: str, tmp_path: Path) -> None:
     record = run(name, tmp_path)
     assert all(record[field] > 0 for field in FIELDS[name])

@@ -74,7 +74,7 @@ def test_budget_on_many_streams(kind: type[Policy]) -> None:
     CHECKS["budget"](kind(), Trials(200, seed=1000))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["subset", "counts", "restart", "recall"])
 @pytest.mark.parametrize("kind", POLICIES, ids=lambda kind: kind.__name__)
 def test_policy_at_length(kind: type[Policy], name: str) -> None:

@@ -64,7 +64,14 @@ def test_pps_cluster_includes_what_the_plan_says(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("correlated", ["direct", "inverse", "uncorrelated"])
+@pytest.mark.parametrize(
+    "correlated",
+    [
+        "direct",
+        pytest.param("inverse", marks=pytest.mark.long),
+        pytest.param("uncorrelated", marks=pytest.mark.long),
+    ],
+)
 def test_pps_cluster_in_little_memory_takes_longer_to_learn(
     correlated: Correlation,
 ) -> None:

@@ -35,15 +35,9 @@ def test_a_few_samples_are_about_right(policy: Scheme) -> None:
     assert found.coverage.min() >= 0.8, str(found)
 
 
-@pytest.mark.parametrize(
-    ("policy", "memory"),
-    [
-        pytest.param(PpsCluster, 0.1, marks=pytest.mark.slow),
-        pytest.param(PpsCluster, 0.3, marks=pytest.mark.long),
-        pytest.param(EqCluster, 0.1, marks=pytest.mark.long),
-        pytest.param(EqCluster, 0.3, marks=pytest.mark.long),
-    ],
-)
+@pytest.mark.long
+@pytest.mark.parametrize("memory", [0.1, 0.3])
+@pytest.mark.parametrize("policy", [PpsCluster, EqCluster])
 def test_unbiased_with_honest_intervals(policy: Scheme, memory: float) -> None:
     found = {name: estimates(stream(name), policy, memory, RUNS) for name in NAMES}
     said = "\n".join(f"{name}\n{one}" for name, one in found.items())

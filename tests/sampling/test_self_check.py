@@ -41,7 +41,9 @@ def test_checks_hold(policy: Scheme) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", [EqCluster, PpsCluster])
+@pytest.mark.parametrize(
+    "policy", [EqCluster, pytest.param(PpsCluster, marks=pytest.mark.long)]
+)
 def test_most_checks_hold_and_not_quite_all(policy: Scheme) -> None:
     report = checked(policy, range(30))
     assert report.checks >= 140

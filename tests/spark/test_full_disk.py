@@ -32,6 +32,11 @@ pytestmark = [
 
 CASE = make_case(554)
 KINDS = {"exact": None, "budget": Prob(), "sample": EqCluster()}
+CI_AND_LONG = [
+    "budget",
+    pytest.param("exact", marks=pytest.mark.long),
+    pytest.param("sample", marks=pytest.mark.long),
+]
 PAGE = 4096
 
 
@@ -64,7 +69,7 @@ def play(spec: JoinSpec) -> list[Moment]:
     return Operator(spec).play(arrivals_of(CASE)[:4])
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", CI_AND_LONG)
 def test_at_every_size(
     kind: str, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -22,7 +22,7 @@ from .frames import TIMES, as_streams
 from .queries import run
 from .sources import Sources
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 BATCHES = 30
 MEMORY = 8_000_000
