@@ -67,7 +67,8 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     recompute : Amortised, Successive, Every or Adaptive
         When scores are computed again; the default costs a constant per arrival.
     seed : int, default 0
-        Seed of the coins that some policies toss.
+        Seed of ``Sample()`` and of the coins of policies that have no ``seed`` of their
+        own. Of a policy with one, such as ``Rand`` or ``EqCluster``, its own counts.
     shards : int, optional
         Number of shards, the units of state and parallelism. The shuffle partition
         count by default. Fixed for the life of a checkpoint.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from shedjoin import Budget, Within
+from shedjoin import Budget, MostImportant, Within
 from shedjoin.core.budget import parse_bytes
 from shedjoin.core.policy import Policy
-from shedjoin.errors import ParameterError
+from shedjoin.errors import ColumnTypeError, ParameterError
 from shedjoin.local.runner import Run, join
-from shedjoin.policies import Fifo, Prob, UntilExpiry
+from shedjoin.policies import Expected, Fifo, Prob, Size, UntilExpiry
 
 START = 1_700_000_000
 ROW_BYTES = 200
@@ -271,3 +271,38 @@ def test_text_with_wide_offsets() -> None:
     )
     assert 0 < max(held_bytes(found)) <= 3000
     assert adds_up(found)
+
+
+@pytest.mark.parametrize("keep", [Fifo(), Expected(), Size()], ids=str)
+@pytest.mark.parametrize("rows", [30, 100])
+def test_the_longest_chain_is_that_of_the_most_popular_key(
+    keep: Policy, rows: int
+) -> None:
+    """Also where arrivals of one block meet each other."""
+    sides = [
+        pa.table({"k": [7] * rows, name: pa.array(range(rows), pa.timestamp("us"))})
+        for name in ("a", "b")
+    ]
+    found = join(
+        [(sides[0], sides[1])],
+        on="k",
+        within=Within(after="30 seconds"),
+        time=("a", "b"),
+        budget=Budget(rows=20),
+        keep=keep,
+    )
+    assert found.report.matched > 200
+    assert found.report.longest_chain in range(15, 2 * rows)
+
+
+def test_importance_that_is_no_number() -> None:
+    rows = pa.table({"k": [1], "t": pa.array([5], pa.timestamp("us")), "n": ["x"]})
+    with pytest.raises(ColumnTypeError, match="importance 'n' is of type string"):
+        join(
+            [(rows, rows)],
+            on="k",
+            within=Within(after="1 second"),
+            time=("t", "t"),
+            budget=Budget(rows=5),
+            keep=MostImportant("n"),
+        )

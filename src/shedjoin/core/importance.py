@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shedjoin.core.keys import require_columns
-from shedjoin.errors import ParameterError
+from shedjoin.errors import ColumnTypeError, ParameterError
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,13 @@ def evaluate(source: Source, rows: pa.RecordBatch) -> pa.Array:
     """Importance of each row; null where the column is null."""
     column = rows.column(source if isinstance(source, str) else source.column)
     if isinstance(source, str):
-        return column.cast(pa.float64())
+        try:
+            return column.cast(pa.float64())
+        except pa.ArrowException as error:
+            raise ColumnTypeError(
+                f"the importance {source!r} is of type {column.type}.",
+                fix=f'pass a column of numbers, or Lookup("{source}", {{...}}).',
+            ) from error
     if isinstance(source, Lookup):
         categories = [category for category, _ in source.weights]
         weights = pa.array([weight for _, weight in source.weights], pa.float64())

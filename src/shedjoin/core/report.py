@@ -31,8 +31,10 @@ class Report:
     ``variance_*`` are predicted variances of that estimate by three schemes, up to a
     factor that they share; ``keep=Sample()`` takes the least.
 
-    ``ahead`` rows lie more than the window after what both streams have reached: they
-    are joined as usual, but may have a wrong clock. ``longest_chain`` is the longest
+    ``ahead`` rows lie more than the window after what both streams have reached, under
+    a budget more than the window after the clock of shedding, which may lead that a
+    little: they are joined as usual, but may have a wrong clock, or the other stream
+    may be silent. ``longest_chain`` is the longest
     list of residents that a look-up went through: as long as the most popular key, or
     longer where keys collide. Copies of state on the node were taken (``copy_hits``),
     had to be made from the state store (``copy_misses``), or failed during the work

@@ -210,6 +210,7 @@ def meet_each_other(
     arriving: Arriving,
     heads: IntArray,
     after: IntArray,
+    words: IntArray,
     out: Found,
 ) -> int:
     """Match arrivals of a run, from ``start`` on, with each other.
@@ -225,7 +226,9 @@ def meet_each_other(
         before = found
         other = heads[bucket + 1 - side] if arriving.does[row] & PROBE else NOBODY
         low, high = time - rules.keep[1 - side], time + rules.keep[side]
+        steps = 0
         while other >= 0:
+            steps += 1
             same = arriving.key[other] == key and low <= arriving.time[other] <= high
             same = same and out.gone[other] >= zero + row
             if same and rules.thins:
@@ -243,6 +246,7 @@ def meet_each_other(
                     out.marks[2 * found + 1] = arriving.chance[other]
                 found += 1
             other = after[other]
+        words[LONGEST] = max(words[LONGEST], steps)
         if rules.valued:
             for each in range(before, found):
                 theirs = arriving.place[0] - out.pairs[3 * each + 1]

@@ -31,7 +31,9 @@ class MostImportant:
     ----------
     importance : column, Lookup, Histogram, Spark expression, or a pair of them
         Where importance comes from. One column name is taken from the sides that have
-        it. A pair is (left, right); None is a side without a say.
+        it. A pair is (left, right); None is a side without a say. A row whose
+        importance is null or NaN has importance 0; negative ones count as they are,
+        and infinite ones make sums of the report infinite.
     combine : {"min", "max", "sum", "product", "mean"}, default "min"
         Importance of a result from those of its two rows.
     by : Policy, optional
@@ -64,7 +66,9 @@ class Sample:
     ----------
     by : Policy, optional
         One of ``EqCluster``, ``PpsCluster`` and ``Uniform``; by default the one that
-        is predicted to tell most, and the report's ``scheme`` says why.
+        is predicted to tell most. The report's ``scheme`` says why; on Spark the
+        progress has the three predictions, ``variance_eq``, ``variance_pps`` and
+        ``variance_uniform``, of which the least is taken.
 
     Examples
     --------

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from shedjoin.core.policy import Policy
+from shedjoin.core.policy import Policy, overrides
 from shedjoin.errors import ParameterError
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
@@ -42,7 +42,8 @@ def chances(
     found = _numbers(policy, verb, given, rows)
     outside = found[~((found >= least) & (found <= 1.0))]
     if outside.size:
-        raise _wrong(policy, verb, f"{outside[0]} among probabilities")
+        what = f"{outside[0]} among probabilities, which go from 0 to 1"
+        raise _wrong(policy, verb, what)
     return found
 
 
@@ -72,6 +73,8 @@ def _array(policy: Policy, verb: str, given: object, rows: int) -> Anything:
 
 def _wrong(policy: Policy, verb: str, what: str) -> ParameterError:
     name = type(policy).__name__
+    if verb == "first_score" and not overrides(policy, verb):
+        verb = "score"  # which it calls
     return ParameterError(
         f"{name}.{verb} gave {what}.",
         fix=f"have {verb} return one value per row that it is given, as a numpy array; "

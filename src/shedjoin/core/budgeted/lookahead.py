@@ -54,7 +54,9 @@ class LookAhead:
                 return end
             self._candidates = _candidates(2 * self._candidates.worth.size)
 
-    def matches(self, start: int, arriving: Arriving, out: Found) -> Iterator[Found]:
+    def matches(
+        self, start: int, arriving: Arriving, words: IntArray, out: Found
+    ) -> Iterator[Found]:
         """Matches of the run from ``start`` on, now that it is known who left when."""
         if 3 * self._count > out.pairs.size:
             out = _roomier(out, self._count)
@@ -63,7 +65,7 @@ class LookAhead:
         heads, after = _small_index(run, arriving.key.size)
         rules = self._rules
         while start < out.state[CURSOR]:
-            start = meet_each_other(start, rules, arriving, heads, after, out)
+            start = meet_each_other(start, rules, arriving, heads, after, words, out)
             if start < out.state[CURSOR] and not out.state[FOUND]:
                 out = _roomier(out, out.pairs.size)
             elif out.state[FOUND]:

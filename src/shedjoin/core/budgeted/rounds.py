@@ -186,7 +186,7 @@ class Rounds:
                 if why in (DONE, GROW):
                     break
                 self._help(why)
-            yield from self._look.matches(start, arriving, out)
+            yield from self._look.matches(start, arriving, table.words, out)
             if why == GROW:
                 self._help(why)
 
