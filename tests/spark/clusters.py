@@ -77,6 +77,14 @@ class Cluster:
         """Python workers of the executors that compute, as far as one can see."""
         return [p for p in self._below() if _runs(p, "pyspark.daemon", busy=True)]
 
+    def busy_executors(self) -> list[psutil.Process]:
+        """Executors with a Python worker that computes: a kill loses its task."""
+        busy: set[int] = set()
+        for worker in self.busy_workers():
+            with suppress(psutil.Error):
+                busy.update(process.pid for process in worker.parents())
+        return [process for process in self.executors() if process.pid in busy]
+
     def strike(self, plan: Sequence[Kill], seed: int) -> None:
         """Kill as planned; an executor must be replaced before the next kill."""
         rng = random.Random(seed)
@@ -88,7 +96,8 @@ class Cluster:
     def _strike(self, kill: Kill, rng: random.Random) -> None:
         self._wait(lambda: self.done() >= kill.after)
         time.sleep(kill.wait_s)
-        find = self.executors if kill.kind == "executor" else self.busy_workers
+        executor = kill.kind == "executor"
+        find = self.busy_executors if executor else self.busy_workers
         victims: list[psutil.Process] = []
         while not victims:
             self._wait(lambda: bool(find()))
