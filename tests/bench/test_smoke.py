@@ -32,7 +32,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
     return record
 
 
-LONG = ("learning", "budget")
+LONG = ("learning", "budget", "window-growth")
 """Their quick form takes most of a minute."""
 
 
