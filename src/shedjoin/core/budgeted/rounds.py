@@ -40,8 +40,6 @@ from shedjoin.types import FloatArray, IntArray
 
 ROOM_FOR = 1 << 17
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 8, 1 << 14
-"""The clock of shedding runs ahead of the slower stream by this part of the window, at
-most: what a single row from the future can do."""
 
 
 class Rounds:
