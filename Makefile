@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint types arch test test-long test-memory test-faults test-nojit test-spark test-cluster test-spark-oldest \
+.PHONY: help setup fmt lint types arch test test-long test-memory test-faults test-bounds test-nojit test-spark test-cluster test-spark-oldest \
 	bench coverage docs-check check ci clean
 
 PYTHON ?= python3.11
@@ -45,6 +45,9 @@ test-memory: ## What a shard holds in memory, at full size: prints the figures
 
 test-faults: ## Kills and full disks between any two steps: 2,000 sequences for each join
 	FAULT_SEQUENCES=2000 $(BIN)/python -m pytest -q -n 2 tests/faults $(ARGS)
+
+test-bounds: ## Kernels, operators and policies with every index checked
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q tests/kernels tests/operators tests/policies $(ARGS)
 
 test-nojit: ## Kernels and operators as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels tests/spec tests/columns tests/state tests/operators $(ARGS)

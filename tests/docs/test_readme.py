@@ -54,6 +54,7 @@ def test_the_quickstart_without_spark(tmp_path: Path) -> None:
     assert "clicked_at" in printed
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.newest_only
 def test_the_quickstart_on_spark(tmp_path: Path) -> None:

@@ -49,6 +49,7 @@ def measured(paper: str, folder: Path) -> dict[str, Rows]:
     return tables
 
 
+@pytest.mark.long
 def test_ijoin(tmp_path: Path) -> None:
     tables = measured("ijoin", tmp_path)
     example = tables["tables_2_to_4"]

@@ -31,7 +31,11 @@ GOALS = [
 ]
 
 
-@pytest.mark.parametrize("keep", GOALS, ids=["results", "importance", "ijoin"])
+@pytest.mark.parametrize(
+    "keep",
+    [GOALS[0], pytest.param(GOALS[1], marks=pytest.mark.long), GOALS[2]],
+    ids=["results", "importance", "ijoin"],
+)
 def test_same_rows_as_without_an_engine(
     keep: Goal, spark: SparkSession, tmp_path: Path
 ) -> None:

@@ -138,6 +138,7 @@ def test_another_time_zone(spark: SparkSession, old: Path, folder: Path) -> None
         assert len(go_on(spark, old, folder).rows) == 300
 
 
+@pytest.mark.long
 def test_text_with_wide_offsets(spark: SparkSession, tmp_path: Path) -> None:
     """Enough micro-batches to have segments of both settings merged."""
     words = pa.array([f"word {n}" for n in range(100)])
@@ -153,6 +154,7 @@ def test_text_with_wide_offsets(spark: SparkSession, tmp_path: Path) -> None:
     assert found.observed()[-1]["segments"] < 2 * 2 * 18
 
 
+@pytest.mark.long
 def test_a_column_that_cannot_be_null_any_more(
     spark: SparkSession, old: Path, tmp_path: Path
 ) -> None:

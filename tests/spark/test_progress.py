@@ -120,6 +120,7 @@ def test_all_shards_let_go_in_a_micro_batch_without_rows(
     check_sums(found.observed())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("windows", [("1 minute", "2 minutes"), ("1 minute",) * 2])
 def test_two_joins_in_one_query(
     windows: tuple[str, str], spark: SparkSession, tmp_path: Path

@@ -73,7 +73,8 @@ def moment(query: Query, folder: Path, number: int) -> None:
         wait_until(lambda: count(folder, "commits") > done, query, folder)
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(8, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [2, 8])
 def test_killed_and_restarted(kills: int, tmp_path: Path) -> None:
     case = make_stream()
     Sources(tmp_path / "in").write(tables(case))

@@ -95,6 +95,7 @@ def compared(spark: SparkSession, folder: Path, seed: int) -> tuple[Run, Columns
     return found, columns
 
 
+@pytest.mark.long
 def test_intervals_hold_the_exact_aggregates(
     spark: SparkSession, tmp_path: Path
 ) -> None:
@@ -126,7 +127,11 @@ def test_intervals_hold_the_exact_aggregates(
 SAMPLED = ("left", "right", "_weight", "_cluster")
 
 
-@pytest.mark.parametrize("by", [None, Uniform(seed=5)], ids=["best", "uniform"])
+@pytest.mark.parametrize(
+    "by",
+    [None, pytest.param(Uniform(seed=5), marks=pytest.mark.long)],
+    ids=["best", "uniform"],
+)
 def test_same_rows_and_weights_as_without_an_engine(
     by: Policy | None, spark: SparkSession, tmp_path: Path
 ) -> None:

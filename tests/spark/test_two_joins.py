@@ -87,6 +87,7 @@ def test_two_policies(pair: tuple[str, str], frames: Frames, tmp_path: Path) -> 
             assert counts["resident_left"] + counts["resident_right"] <= 300
 
 
+@pytest.mark.long
 def test_the_same_join_under_two_names(frames: Frames, tmp_path: Path) -> None:
     a, b = (tagged(frames, name, Prob(), name) for name in ("one", "two"))
     found = run(a.union(b), tmp_path)

@@ -118,6 +118,7 @@ def test_event_time_without_a_zone(spark: SparkSession, tmp_path: Path) -> None:
     assert len(found) == 1
 
 
+@pytest.mark.long
 def test_a_union_whose_parts_come_and_go(spark: SparkSession, tmp_path: Path) -> None:
     """Spark plans a silent part away, and then knows of no nulls in its columns."""
 

@@ -47,6 +47,7 @@ def run_to_the_end(python: str, folder: Path) -> list[list[int]]:
     return found
 
 
+@pytest.mark.long
 def test_a_checkpoint_of_the_oldest_pyspark(tmp_path: Path) -> None:
     case = make_stream()
     batches = tables(case)
