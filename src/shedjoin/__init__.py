@@ -1,6 +1,6 @@
 """Stream joins inside a fixed budget, on Spark Structured Streaming."""
 
-from shedjoin.api import estimate, join, multijoin
+from shedjoin.api import aggregate, estimate, join, multijoin
 from shedjoin.on_demand import __getattr__ as __getattr__
 from shedjoin.policies.goals import MostImportant, MostResults, Sample
 from shedjoin.sampling.aggregates import Avg, Count, Sum
@@ -25,6 +25,7 @@ __all__ = [
     "Successive",
     "Sum",
     "Within",
+    "aggregate",
     "estimate",
     "join",
     "multijoin",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from shedjoin.errors import MissingExtraError
@@ -90,13 +91,8 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     DataFrame
         Keys of the same name once, then the other columns of left and of right.
     """
-    try:
+    with _spark_for("join"):
         from shedjoin.spark.join import join as spark_join
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"shedjoin.join needs {error.name!r}, which is not installed.",
-            fix='run pip install "shedjoin[spark]".',
-        ) from error
     return spark_join(
         left,
         right,
@@ -152,13 +148,8 @@ def multijoin(
         stream by stream. A name that stands in several streams gets ``_`` and the name
         of its stream appended.
     """
-    try:
+    with _spark_for("multijoin"):
         from shedjoin.spark.multijoin import multijoin as spark_multijoin
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"shedjoin.multijoin needs {error.name!r}, which is not installed.",
-            fix='run pip install "shedjoin[spark]".',
-        ) from error
     return spark_multijoin(
         streams,
         on=on,
@@ -167,6 +158,48 @@ def multijoin(
         shards=shards,
         name=name,
         event_time=event_time,
+    )
+
+
+def aggregate(
+    results: DataFrame,
+    *,
+    window: Duration,
+    aggregates: Mapping[str, Column],
+    time: str | Column | Sequence[str | Column] | None = None,
+    slide: Duration | None = None,
+    by: str | Sequence[str] = (),
+) -> DataFrame:
+    """Aggregate the results of a join over windows of one of their own times.
+
+    What Spark's ``groupBy(window(...))`` does, also for a time that may lie behind the
+    watermark: a row that waited for its partner is not late for its window. The windows
+    come out in append mode, each once, when no more results of it can come; over the
+    time of a stream that waits for w, that is w later than over the latest time.
+
+    Over the ``event_time`` of :func:`join` Spark's own calls give the same.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Results of :func:`join` or :func:`multijoin`, a stream or a table.
+    window, slide, by
+        As in :func:`estimate`.
+    aggregates : dict
+        Names with aggregates of Spark: ``{"n": F.count("*"), "worth": F.sum("bid")}``.
+    time : str, Column, or several, optional
+        What puts a row into a window: a time column of the join, or of several the
+        latest. By default the ``event_time`` of the join, or else the latest of all.
+
+    Returns
+    -------
+    DataFrame
+        ``window``, the columns of ``by`` and the aggregates.
+    """
+    with _spark_for("aggregate"):
+        from shedjoin.spark.windows import aggregate as spark_aggregate
+    return spark_aggregate(
+        results, window=window, aggregates=aggregates, time=time, slide=slide, by=by
     )
 
 
@@ -228,13 +261,8 @@ def estimate(
     unbiased if the weights of a cluster are equal, and on the safe side if they grow
     and values have one sign.
     """
-    try:
+    with _spark_for("estimate"):
         from shedjoin.spark.estimate import estimate as spark_estimate
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"shedjoin.estimate needs {error.name!r}, which is not installed.",
-            fix='run pip install "shedjoin[spark]".',
-        ) from error
     return spark_estimate(
         results,
         window=window,
@@ -244,3 +272,15 @@ def estimate(
         by=by,
         level=level,
     )
+
+
+@contextmanager
+def _spark_for(call: str) -> Iterator[None]:
+    """Say what to install if the engine is not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"shedjoin.{call} needs {error.name!r}, which is not installed.",
+            fix='run pip install "shedjoin[spark]".',
+        ) from error

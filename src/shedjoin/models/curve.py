@@ -8,10 +8,13 @@ flat in age; where only age matters it is flat in level.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from shedjoin.kernels.rates import add_spans
+from shedjoin.models.words import Shape, reals
 from shedjoin.types import FloatArray, IntArray, Side
 
 AGES = 64
@@ -41,18 +44,23 @@ class Curve:
 
     Parameters
     ----------
+    room : sequence of arrays
+        Of the shapes ``SHAPES``.
     keep_us : (int, int)
         How long a resident of each side can be matched.
     half_life_us : int
         Event time after which evidence counts half.
     """
 
-    def __init__(self, keep_us: tuple[int, ...], half_life_us: int) -> None:
+    SHAPES: tuple[Shape, ...] = ((2, LEVELS, AGES),) * 3
+
+    def __init__(
+        self, room: Sequence[IntArray], keep_us: tuple[int, ...], half_life_us: int
+    ) -> None:
         self.keep_us = keep_us
         self.half_life_us = half_life_us
-        self.matches = np.zeros((2, LEVELS, AGES))
-        self.seconds = np.zeros((2, LEVELS, AGES))
-        self.lately = np.zeros((2, LEVELS, AGES))  # matches that have no time yet
+        self.matches, self.seconds = reals(room[0]), reals(room[1])
+        self.lately = reals(room[2])  # matches that have no time yet
 
     def add_matches(self, side: IntArray, level: IntArray, age_us: IntArray) -> None:
         """Count matches of residents; they tell nothing before :meth:`tick`."""
@@ -108,14 +116,6 @@ class Curve:
         shape = np.where(overall[:, None] > 0.0, shape, 1.0)
         cell = np.maximum(level[:, :, None] * shape[:, None, :], _TINY)
         return _ratio(self.matches + _STRENGTH, self.seconds + _STRENGTH / cell)
-
-    def arrays(self) -> dict[str, FloatArray]:
-        """All that has to be stored."""
-        return {
-            "matches": self.matches.reshape(-1),
-            "seconds": self.seconds.reshape(-1),
-            "lately": self.lately.reshape(-1),
-        }
 
     def _ages(self, side: IntArray, age_us: IntArray) -> IntArray:
         return np.where(

@@ -68,6 +68,10 @@ class Commit:
         blob = encode_rows([rows], rows.schema, stored=True)
         self.put(number, blob.to_pybytes())
 
+    def rows(self, number: int) -> pa.RecordBatch:
+        """Read rows stored before."""
+        return load_segment(self._blobs, number)
+
     def remove(self, number: int) -> None:
         """Forget a blob."""
         self._note(number, b"")

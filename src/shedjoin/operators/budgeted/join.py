@@ -1,7 +1,7 @@
 """The budgeted join of one shard: how it is opened, and what it stores of its own.
 
-Payload lies in segments, as without a budget; the slot table lies in a log. The models
-are stored whole.
+Payload lies in segments, as without a budget; slot table and models lie in logs of what
+changed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.schema import as_stored
 from shedjoin.kernels.slots import PLACE
 from shedjoin.operators.budgeted.adoption import take_over
-from shedjoin.operators.budgeted.log import TableLog
+from shedjoin.operators.budgeted.log import ModelsLog, TableLog
 from shedjoin.operators.budgeted.origin import check_sample, drawn_by
 from shedjoin.operators.budgeted.step import budgeted_step
 from shedjoin.operators.budgeted.store import BudgetedStore, shedding_of
@@ -29,8 +29,6 @@ from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload, row_of, segment_of
 from shedjoin.state.workspace import MemoryWorkspace
 
-_MODELS = -2
-
 
 class BudgetedJoin:
     """Residents compete for slots.
@@ -41,15 +39,18 @@ class BudgetedJoin:
         The residents.
     log : TableLog
         Their stored form.
+    learned : ModelsLog
+        The stored form of the models.
     """
 
     kind = "budgeted"
 
-    def __init__(self, store: BudgetedStore, log: TableLog) -> None:
+    def __init__(self, store: BudgetedStore, log: TableLog, learned: ModelsLog) -> None:
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
         self._log = log
+        self._learned = learned
 
     @classmethod
     def open(cls, opening: Opening) -> BudgetedJoin:
@@ -61,15 +62,18 @@ class BudgetedJoin:
         )
         table = SlotTable(workspace, seed=opening.seed, opened=opening.opened)
         if directory is None:
-            payload = Payload(workspace)
-            return cls(BudgetedStore(spec, opening.shard, table, payload), TableLog())
+            return cls._begin(opening, table, Payload(workspace))
         check_sample(directory.own["sample"], shedding_of(spec))
         payload = Payload(workspace, directory.segments, directory.next_id)
-        join = cls(
-            BudgetedStore(spec, opening.shard, table, payload),
-            TableLog(directory.own["log"], directory.own["log_rows"]),
+        store = BudgetedStore(
+            *(spec, opening.shard, table, payload, workspace), opened=opening.opened
         )
-        join._restore(opening, directory)
+        own = directory.own
+        same = own["model_words"] == store.models.words.size
+        words = store.models.words if opening.opened and same else None
+        learned = ModelsLog(own["models"], words)
+        join = cls(store, TableLog(own["log"]), learned)
+        join._restore(opening, directory, learn=same and not opening.opened)
         return join
 
     @classmethod
@@ -78,9 +82,18 @@ class BudgetedJoin:
     ) -> BudgetedJoin:
         """Go on with the residents of another kind of join, as far as there is room."""
         table = SlotTable(opening.workspace, seed=opening.seed, opened=False)
-        store = BudgetedStore(opening.spec, opening.shard, table, payload)
-        take_over(store, residents)
-        return cls(store, TableLog())
+        join = cls._begin(opening, table, payload)
+        take_over(join.store, residents)
+        return join
+
+    @classmethod
+    def _begin(
+        cls, opening: Opening, table: SlotTable, payload: Payload
+    ) -> BudgetedJoin:
+        store = BudgetedStore(
+            opening.spec, opening.shard, table, payload, opening.workspace
+        )
+        return cls(store, TableLog(), ModelsLog())
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
@@ -90,7 +103,7 @@ class BudgetedJoin:
         table = SlotTable(MemoryWorkspace(), seed=0, opened=False)
         table.resize(own["slots"])
         table.scalars[:] = own["scalars"]
-        TableLog(own["log"], own["log_rows"]).restore(table, blobs)
+        TableLog(own["log"]).restore(table, blobs)
         place = np.sort(table.column(PLACE)[table.alive()])
         for segment in directory.segments:
             row = row_of(place[segment_of(place) == segment.id])
@@ -102,7 +115,8 @@ class BudgetedJoin:
     def numbers(directory: Directory) -> list[int]:
         """Numbers of all blobs but the directory."""
         segments = [segment.id for segment in directory.segments]
-        return [*segments, _MODELS, *directory.own["log"]]
+        logs = [*directory.own["log"], *directory.own["models"]]
+        return [*segments, *(number for number, _, _ in logs)]
 
     @property
     def watermark_ms(self) -> int:
@@ -122,7 +136,7 @@ class BudgetedJoin:
         store, table = self.store, self.store.table
         table.order_free_slots()
         self._log.write(table, changes)
-        changes.put_rows(_MODELS, store.models.encode())
+        self._learned.write(store.models.words, changes)
         return {
             "slots": table.size,
             "scalars": table.scalars.tolist(),
@@ -130,17 +144,20 @@ class BudgetedJoin:
             "in_bytes": store.in_bytes,
             "sample": drawn_by(store.shedding),
             "log": self._log.parts,
-            "log_rows": self._log.rows,
+            "models": self._learned.parts,
+            "model_words": store.models.words.size,
             "gains": store.gains,
             "thresholds": store.thresholds.noted,
         }
 
-    def _restore(self, opening: Opening, directory: Directory) -> None:
+    def _restore(self, opening: Opening, directory: Directory, *, learn: bool) -> None:
         store, own = self.store, directory.own
         store.watermark_ms = directory.watermark_ms
         store.gains = [(at, gained) for at, gained in own["gains"]]
         store.thresholds = Thresholds(own["thresholds"])
-        store.models.decode(load_segment(opening.blobs, _MODELS))
+        if learn:
+            self._learned.restore(store.models.words, opening.blobs)
+            store.models = store.open_models()
         if not opening.opened:
             for number in self.payload.segments:
                 self.payload.restore(number, opening.blobs)

@@ -1,42 +1,37 @@
-"""The slot table as stored: a log of what changed.
-
-What changes with every match or shed is small: each micro-batch adds the slots that
-changed, and when the log has grown to twice the table it is replaced by the table
-itself. So what is written is proportional to what changed.
-"""
+"""The slot table and the models as stored: logs of what changed."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from shedjoin.operators.budgeted.table import SlotTable
-from shedjoin.state.blobs import Blobs, Commit, load_segment
+from shedjoin.state.blobs import Blobs, Commit
+from shedjoin.state.changes import ChangeLog
+from shedjoin.types import IntArray
 
-_FIRST = -3
+_TABLE, _MODELS = range(2)
 
 
-class TableLog:
-    """Parts of the log.
+class TableLog(ChangeLog):
+    """Slots that changed.
 
     Parameters
     ----------
-    parts : list of int
-        Numbers of the stored parts, oldest first; they count downwards.
-    rows : int
-        Slots in all parts together.
+    parts : sequence
+        What is stored.
     """
 
-    def __init__(self, parts: list[int] | None = None, rows: int = 0) -> None:
-        self.parts = parts or []
-        self.rows = rows
+    def __init__(self, parts: Sequence[Sequence[int]] = ()) -> None:
+        super().__init__(_TABLE, "slot", parts)
 
     def restore(self, table: SlotTable, blobs: Blobs) -> None:
         """Put all that is stored into a table."""
-        for number in self.parts:
-            table.put(_columns(load_segment(blobs, number)))
+        for part in self.read(blobs):
+            table.put(_columns(part))
         table.clean()
 
     def write(self, table: SlotTable, changes: Commit) -> None:
@@ -46,16 +41,50 @@ class TableLog:
         ones.
         """
         slots = table.dirty()
-        number = (self.parts[-1] if self.parts else _FIRST) - 1
-        if table.moved or self.rows + slots.size > 2 * table.count + 1024:
-            for part in self.parts:
-                changes.remove(part)
-            slots, self.parts, self.rows = table.alive(), [], 0
+        if table.moved or self.is_long(slots.size, table.count):
+            self.forget(changes)
+            slots = table.alive()
         table.clean()
-        if slots.size:
-            self.parts.append(number)
-            self.rows += slots.size
-            changes.put_rows(number, pa.record_batch(table.hot(slots)))
+        self.add(pa.record_batch(table.hot(slots)), changes)
+
+
+class ModelsLog(ChangeLog):
+    """Words of the models that changed.
+
+    Parameters
+    ----------
+    parts : sequence
+        What is stored.
+    words : array, optional
+        The models as stored.
+    """
+
+    def __init__(
+        self, parts: Sequence[Sequence[int]] = (), words: IntArray | None = None
+    ) -> None:
+        super().__init__(_MODELS, "at", parts)
+        self._stored = np.zeros(0, np.int64) if words is None else words.copy()
+
+    def restore(self, words: IntArray, blobs: Blobs) -> None:
+        """Put all that is stored into the words of models."""
+        for part in self.read(blobs):
+            columns = _columns(part)
+            words[columns["at"]] = columns["word"]
+        self._stored = words.copy()
+
+    def write(self, words: IntArray, changes: Commit) -> None:
+        """Write the words that changed, or all but zeros if that is less.
+
+        All, too, of models of another size than those stored.
+        """
+        anew = self._stored.size != words.size
+        at = np.flatnonzero(words if anew else words != self._stored)
+        if anew or self.is_long(at.size, int(np.count_nonzero(words))):
+            self.forget(changes)
+            at = np.flatnonzero(words)
+        entries = {"at": at.astype(np.int32), "word": words[at]}
+        self.add(pa.record_batch(entries), changes)
+        self._stored = words.copy()
 
 
 def _columns(rows: pa.RecordBatch) -> dict[str, np.ndarray[Any, Any]]:

@@ -16,9 +16,11 @@ from shedjoin.spec.recompute import Adaptive
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import Payload, places
+from shedjoin.state.workspace import Workspace
 from shedjoin.types import SIDES, IntArray
 
 _TYPICAL_ROW_BYTES = 256
+_MODELS = "models"
 _USABLE = 0.8
 """Part of a budget in bytes for residents; the rest is for rows that died lately and
 for free slots, so that not every shed rewrites a segment."""
@@ -42,10 +44,21 @@ class BudgetedStore:
         Which shard, from 0.
     table, payload : SlotTable, Payload
         The residents.
+    workspace : Workspace
+        Holds what the models have learned.
+    opened : bool
+        The workspace already holds it; models of another size start anew.
     """
 
     def __init__(
-        self, spec: JoinSpec, shard: int, table: SlotTable, payload: Payload
+        self,
+        spec: JoinSpec,
+        shard: int,
+        table: SlotTable,
+        payload: Payload,
+        workspace: Workspace,
+        *,
+        opened: bool = False,
     ) -> None:
         self.spec = spec
         self.shedding = shedding_of(spec)
@@ -62,10 +75,24 @@ class BudgetedStore:
         self.capacity_rows = usable // row_bytes
         self.table = table
         self.payload = payload
-        self.models = self._new_models()
+        size = Models.words_of(self.capacity_rows)
+        if opened and workspace.array(_MODELS).size == size:
+            self._words = workspace.array(_MODELS)
+        else:
+            self._words = workspace.new_array(_MODELS, size)
+        self.models = self.open_models()
         self.watermark_ms = 0
         self.gains: list[tuple[int, float]] = []
         self.not_adopted = np.zeros(len(spec.streams), np.int64)
+
+    def open_models(self) -> Models:
+        """Models that go on from what the workspace holds."""
+        return Models(
+            self.spec.keeps_us,
+            self.capacity_rows,
+            samples=self.shedding.policy.samples,
+            words=self._words,
+        )
 
     @property
     def nbytes(self) -> int:
@@ -84,7 +111,8 @@ class BudgetedStore:
     def start(self, first_us: int, watermark_ms: int) -> None:
         """Begin to join arrivals, of which the first has this time."""
         if self.table.start(first_us, 1000 * watermark_ms, self.spec.window_us):
-            self.models = self._new_models()
+            self._words[:] = 0
+            self.models = self.open_models()
             self.models.begin(first_us)
 
     def keep_pending(self, arrivals: Ordered) -> None:
@@ -194,7 +222,3 @@ class BudgetedStore:
         sides = np.bincount(self.table.side(gone), minlength=2)
         self.table.vacate(gone, pooled=self.pooled)
         return sides
-
-    def _new_models(self) -> Models:
-        samples = self.shedding.policy.samples
-        return Models(self.spec.keeps_us, self.capacity_rows, samples=samples)
