@@ -146,7 +146,7 @@ def gathered(frames: Iterable[pd.DataFrame]) -> Given:
 
 def _arrived(blobs: Sequence[Blob]) -> list[dict[str, Any]]:
     """A beat, which every shard gets in every micro-batch, and the blobs."""
-    rows = [{"shard": SHARD, "side": 0, "digest": b"", "blob": b""}]
+    rows = [{"shard": SHARD, "stream": 0, "digest": b"", "blob": b""}]
     for blob in blobs:
         payload = pa.py_buffer(blob.payload).to_pybytes()
         rows.append(

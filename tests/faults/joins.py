@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from typing import Any, Literal
@@ -111,7 +111,9 @@ def _made(kind: Kind, stream: int, other: bool) -> Join:
         arrivals=[[blob for _, blob in delivery.deliver(t, spec)] for t in streams],
         watermarks_ms=[batch.report.watermark_ms for batch in run.batches],
         results=[in_order(batch.results) for batch in run.batches],
-        counts=[without_copies(asdict(batch.report)) for batch in run.batches],
+        counts=[
+            without_copies(batch.report.counts(spec.names)) for batch in run.batches
+        ],
         states=states,
     )
 

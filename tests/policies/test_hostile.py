@@ -253,5 +253,5 @@ def test_times_with_and_without_a_zone() -> None:
     left = LEFT[0]
     bare = RIGHT[0]["r_time"].cast(pa.timestamp("us"))
     right = RIGHT[0].set_column(1, "r_time", bare)
-    with pytest.raises(ColumnTypeError, match="only one has a time zone"):
+    with pytest.raises(ColumnTypeError, match="only 'l_time' has a time zone"):
         local.join([(left, right)], **JOIN)

@@ -7,99 +7,26 @@ query over all rows that are not late.
 
 from __future__ import annotations
 
+import json
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
 import pyarrow as pa
 import pytest
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 import shedjoin as sj
 
+from .four_streams import BATCHES, SENT, WINDOW, Streams, native_join
 from .queries import Rows, Run, run, same
-from .sources import Sources
 
 pytestmark = pytest.mark.spark
-
-BATCHES, ROWS, KEYS = 8, 80, 10
-START_US = 1_700_000_000_000_000
-DELAY = "4 seconds"
-BEFORE_S, AFTER_S = 3, 6
-WINDOW = sj.Within(before=f"{BEFORE_S} seconds", after=f"{AFTER_S} seconds")
-NAMES = "abcd"
-
-
-def rows_of(name: str) -> list[pa.Table]:
-    """Ten seconds a micro-batch, out of order; some rows are late by a minute."""
-    rng = np.random.default_rng(NAMES.index(name))
-    made = []
-    for number in range(BATCHES):
-        seconds = 10 * number + rng.uniform(-3, 10, ROWS)
-        seconds[:5] -= 60 * (number > 2)
-        time = START_US + (seconds * 1e6).astype(np.int64)
-        columns = {
-            "k": rng.integers(0, KEYS, ROWS),
-            f"t_{name}": pa.array(time, pa.timestamp("us", "UTC")),
-            f"id_{name}": np.arange(number * ROWS, (number + 1) * ROWS),
-        }
-        made.append(pa.table(columns))
-    return made
-
-
-SENT = {name: rows_of(name) for name in NAMES}
-
-
-class Streams(NamedTuple):
-    """Four streams of files, of which the second half comes later."""
-
-    folder: Path
-    spark: SparkSession
-
-    def write(self, first: int, end: int) -> Streams:
-        """Write some micro-batches."""
-        for pair in ("ab", "cd"):
-            tables = zip(*(SENT[name][first:end] for name in pair), strict=True)
-            Sources(self.folder / pair).write(list(tables), first)
-        return self
-
-    def read(self) -> dict[str, DataFrame]:
-        """All streams by name."""
-        found = {}
-        for pair in ("ab", "cd"):
-            frames = Sources(self.folder / pair).read(self.spark)
-            for name, frame in zip(pair, frames, strict=True):
-                found[name] = frame.withWatermark(f"t_{name}", DELAY)
-        return found
-
-
-class Chains(NamedTuple):
-    """The same chain with our join and with Spark's own."""
-
-    ours: Run
-    native: Run
 
 
 @pytest.fixture
 def streams(spark: SparkSession, tmp_path: Path) -> Streams:
     return Streams(tmp_path, spark)
-
-
-def near(early: str, late: str) -> Column:
-    """The window as a condition."""
-    before, after = timedelta(seconds=BEFORE_S), timedelta(seconds=AFTER_S)
-    time = F.col(early)
-    return F.col(late).between(time - F.lit(before), time + F.lit(after))
-
-
-def native_join(left: DataFrame, right: DataFrame, early: str, late: str) -> DataFrame:
-    """Spark's own join with the same condition."""
-    right = right.withColumnRenamed("k", "other_k")
-    return left.join(right, (F.col("k") == F.col("other_k")) & near(early, late)).drop(
-        "other_k"
-    )
 
 
 def ours(frames: dict[str, DataFrame]) -> DataFrame:
@@ -126,7 +53,7 @@ def window_counts(frames: dict[str, DataFrame]) -> DataFrame:
     return by_window(ours(frames), "matched_at")
 
 
-def own_time_counts(frames: dict[str, DataFrame]) -> DataFrame:
+def own_counts(frames: dict[str, DataFrame]) -> DataFrame:
     """Windows over a time that lies behind the watermark while rows wait."""
     joined = sj.join(frames["a"], frames["b"], on="k", within=WINDOW)
     aggregates = {"count": F.count("*")}
@@ -134,6 +61,10 @@ def own_time_counts(frames: dict[str, DataFrame]) -> DataFrame:
         joined, window="5 seconds", aggregates=aggregates, time="t_a"
     )
     return counted.select("window.start", "count")
+
+
+def native_counts(frames: dict[str, DataFrame]) -> DataFrame:
+    return by_window(native_join(frames["a"], frames["b"], "t_a", "t_b"), "t_a")
 
 
 def distinct_keys(frames: dict[str, DataFrame]) -> DataFrame:
@@ -158,6 +89,48 @@ def joined_again_natively(frames: dict[str, DataFrame]) -> DataFrame:
     return native_join(first, frames["c"], "t_a", "t_c").select("id_a", "id_b", "id_c")
 
 
+WAITS_S = {"a": 4, "b": 2, "c": 3, "d": 5}
+
+
+def several(frames: dict[str, DataFrame], names: str) -> DataFrame:
+    joined = sj.multijoin(
+        {name: frames[name] for name in names},
+        on="k",
+        within={name: f"{WAITS_S[name]} seconds" for name in names},
+    )
+    return joined.select(*(f"id_{name}" for name in names))
+
+
+def several_natively(frames: dict[str, DataFrame], names: str) -> DataFrame:
+    """Join by join: no row may be later than another by more than that one waits."""
+    joined = frames[names[0]]
+    for place, name in enumerate(names[1:], 1):
+        near = F.col("k") == F.col("other_k")
+        for other in names[:place]:
+            for early, late in ((name, other), (other, name)):
+                wait = F.lit(timedelta(seconds=WAITS_S[early]))
+                near &= F.col(f"t_{late}") <= F.col(f"t_{early}") + wait
+        frame = frames[name].withColumnRenamed("k", "other_k")
+        joined = joined.join(frame, near).drop("other_k")
+    return joined.select(*(f"id_{name}" for name in names))
+
+
+def three(frames: dict[str, DataFrame]) -> DataFrame:
+    return several(frames, "abc")
+
+
+def three_natively(frames: dict[str, DataFrame]) -> DataFrame:
+    return several_natively(frames, "abc")
+
+
+def four(frames: dict[str, DataFrame]) -> DataFrame:
+    return several(frames, "abcd")
+
+
+def four_natively(frames: dict[str, DataFrame]) -> DataFrame:
+    return several_natively(frames, "abcd")
+
+
 def sums_of(frame: DataFrame) -> DataFrame:
     """Counts by key and five seconds, with a time that Spark knows as event time."""
     counted = frame.groupBy("k", F.window("t_c", "5 seconds")).count()
@@ -178,12 +151,17 @@ CHAINS = {
     function.__name__: function
     for function in (
         window_counts,
-        own_time_counts,
+        own_counts,
+        native_counts,
         distinct_keys,
         joined_again,
         joined_again_natively,
         sums_joined,
         sums_joined_natively,
+        three,
+        three_natively,
+        four,
+        four_natively,
     )
 }
 
@@ -200,26 +178,35 @@ def all_pairs(streams: Streams) -> DataFrame:
     return native_join(frames["a"], frames["b"], "t_a", "t_b")
 
 
-@pytest.mark.parametrize(
-    ("chain", "times", "open_windows"),
-    [
-        # A watermark of four seconds leaves windows open, and the lag some more.
-        ("window_counts", ("t_a", "t_b"), 4),
-        ("own_time_counts", ("t_a", "t_a"), 4 + 2),
-    ],
-)
-def test_windows(
-    chain: str, times: tuple[str, str], open_windows: int, streams: Streams
-) -> None:
-    found = run_in_halves(streams, chain, "ours")
-    latest = F.greatest(*times).alias("time")
-    counted = by_window(all_pairs(streams).select(latest), "time")
-    expected = dict(map(tuple, counted.collect()))
-    closed: dict[datetime, int] = dict(found.rows)
-    assert len(closed) == len(found.rows) >= 12
-    last = max(closed)
-    assert closed == {at: n for at, n in expected.items() if at <= last}
-    assert len(expected) - len(closed) <= open_windows
+def closings(folder: Path, streams: Streams) -> dict[datetime, int]:
+    """The micro-batch in which each window came out, from the sink's own log."""
+    found: dict[datetime, int] = {}
+    for log in (folder / "results" / "_spark_metadata").iterdir():
+        if log.name.isdecimal():
+            entries = map(json.loads, log.read_text().splitlines()[1:])
+            files = [entry["path"] for entry in entries]
+            rows = streams.spark.read.parquet(*files).collect() if files else []
+            found |= dict.fromkeys((row["start"] for row in rows), int(log.name))
+    return found
+
+
+def test_windows(streams: Streams) -> None:
+    natively = Streams(streams.folder / "native", streams.spark)
+    run_in_halves(natively, "native_counts", "native")
+    in_native = closings(natively.folder / "native", streams)
+    for chain, times in (("window_counts", ("t_a", "t_b")), ("own_counts", ("t_a",))):
+        own = Streams(streams.folder / chain, streams.spark)
+        found = run_in_halves(own, chain, "ours")
+        columns = [F.col(name) for name in times]
+        latest = F.greatest(*columns) if len(columns) > 1 else columns[0]
+        pairs = all_pairs(streams).select(latest.alias("time"))
+        expected = dict(map(tuple, by_window(pairs, "time").collect()))
+        closed: dict[datetime, int] = dict(found.rows)
+        assert len(closed) == len(found.rows) >= 12
+        assert closed == {at: n for at, n in expected.items() if at <= max(closed)}
+        in_ours = closings(own.folder / "ours", streams)
+        for start, batch in in_native.items():
+            assert in_ours[start] <= batch + 1, chain
 
 
 def test_duplicates_within_the_watermark(streams: Streams) -> None:
@@ -234,7 +221,7 @@ def test_duplicates_within_the_watermark(streams: Streams) -> None:
         assert sum(key == kept for kept, _ in found.rows) < len(own)
 
 
-@pytest.mark.parametrize("chain", ["joined_again", "sums_joined"])
+@pytest.mark.parametrize("chain", ["joined_again", "sums_joined", "three", "four"])
 def test_joined_again(chain: str, streams: Streams) -> None:
     found = run_in_halves(streams, chain, "ours")
     native = Streams(streams.folder / "again", streams.spark)
