@@ -4,7 +4,9 @@ Rows: the same arrival rate and window, up to 100 M rows in all; the cost of a r
 the last tenth of the stream against that in the first million. Shards: the same rows
 on 2, 20, 200 and 1,000 shards, without and with a budget of a tenth of the window; and
 one key alone, so that all shards but one are idle. The cost of a shard is the slope
-over the number of shards, in milliseconds of a core.
+over the number of shards, in milliseconds of a core. Restart: micro-batches that have
+to restore their state from the state store, as the first after a restart has, against
+those that find it on the node, for a small and a large window.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from benchmarks import engine
 from benchmarks.console import note
 from benchmarks.record import Record
 from benchmarks.streams import Stream
+from shedjoin.spark.disk import ENABLED
 
 CORES = 2
 WINDOW = 60
@@ -50,6 +53,9 @@ def run(*, quick: bool) -> Record:
             figures[f"{name}_ms"] = cost["ms"]
             details[name] = cost
         figures["budgeted_written_bytes"] = details["budgeted_shard"]["written_bytes"]
+        figures["restore_ms_per_mb"], details["restore"] = _restore(
+            spark, Path(scratch, "restore"), quick=quick
+        )
         spark.stop()
     sizes = {
         "rows_per_micro_batch": 2 * (PER_FILE // (500 if quick else 1)),
@@ -79,6 +85,31 @@ def _rows(
     late = statistics.median(each[-tenth:])
     note(f"a row costs {early:.2f} us early and {late:.2f} us late")
     return late / early, {"early_us": early, "late_us": late, "rows": sum(timing.rows)}
+
+
+def _restore(
+    spark: SparkSession, scratch: Path, *, quick: bool
+) -> tuple[float, list[dict[str, float]]]:
+    """Milliseconds of a core that restoring a megabyte of state takes."""
+    files, rows = (4, 1_000) if quick else (8, PER_FILE // 2)
+    stream = Stream(files * rows, files, rows, files * SECONDS, seed=7)
+    stream.write(scratch)
+    found = []
+    for window in (WINDOW, 6 * WINDOW):
+        took = {}
+        for copies in ("true", "false"):
+            spark.conf.set(ENABLED, copies)
+            frame = _joined(spark, scratch, 2, None, window)
+            timing = engine.run(frame, f"{window} s, copies {copies}", files)
+            took[copies] = statistics.median(timing.milliseconds[-2:])
+        spark.conf.unset(ENABLED)
+        megabytes = timing.counts[-1]["state_bytes"] / 1e6
+        more = took["false"] - took["true"]
+        note(f"{megabytes:>6.1f} MB of state: {more:.0f} ms more to restore it")
+        found.append({"megabytes": megabytes, "more_ms": more, "with_ms": took["true"]})
+    small, large = found
+    size = large["megabytes"] - small["megabytes"]
+    return CORES * (large["more_ms"] - small["more_ms"]) / size, found
 
 
 class _Shards:
@@ -119,9 +150,13 @@ class _Shards:
 
 
 def _joined(
-    spark: SparkSession, folder: Path, shards: int, budget: sj.Budget | None
+    spark: SparkSession,
+    folder: Path,
+    shards: int,
+    budget: sj.Budget | None,
+    window: int = WINDOW,
 ) -> DataFrame:
     left, right = (engine.source(spark, folder, side) for side in ("left", "right"))
-    span = f"{WINDOW} seconds"
+    span = f"{window} seconds"
     within = sj.Within(before=span, after=span)
     return sj.join(left, right, on="key", within=within, shards=shards, budget=budget)

@@ -11,7 +11,7 @@ from shedjoin.kernels.sketch import DEPTH, add_keys
 from shedjoin.models.words import Shape, reals
 from shedjoin.types import FloatArray, IntArray, Side
 
-_RESCALE_AT = 32.0
+_RESCALE_AT = 512.0
 SLOW, FAST = 0, 1
 
 

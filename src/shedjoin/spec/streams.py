@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 
 from shedjoin.errors import ColumnError
 from shedjoin.spec.keys import OutputColumn
@@ -110,7 +111,13 @@ class JoinSpec:
         The names of the result's columns are left out: they may change freely. So may
         budget and policy.
         """
-        facts = asdict(replace(self, output=(), shedding=None))
-        del facts["output"], facts["shedding"]
-        text = json.dumps(facts, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return _digest(replace(self, output=(), shedding=None))
+
+
+@cache
+def _digest(spec: JoinSpec) -> str:
+    """Digest of a join; asked for several times in every micro-batch of every shard."""
+    facts = asdict(spec)
+    del facts["output"], facts["shedding"]
+    text = json.dumps(facts, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
