@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from shedjoin.errors import ColumnError, ParameterError
-from shedjoin.spec.keys import On, key_pairs, output_columns, require_columns
+from shedjoin.spec.keys import On, key_pairs, output_columns, resolve_columns
 from shedjoin.types import LEFT, RIGHT
 
 SUFFIXES = ("_left", "_right")
@@ -39,13 +39,13 @@ def test_what_names_no_columns(on: Any) -> None:  # noqa: ANN401
 
 
 def test_columns_that_are_there() -> None:
-    require_columns("left", ["a", "t"], ["t", "a", "b"])
-    require_columns("left", ["a", "a"], ["a"])
+    resolve_columns("left", ["a", "t"], ["t", "a", "b"])
+    resolve_columns("left", ["a", "a"], ["a"])
 
 
 def test_missing_column() -> None:
     with pytest.raises(ColumnError) as caught:
-        require_columns("right", ["a", "z"], ["a", "b"])
+        resolve_columns("right", ["a", "z"], ["a", "b"])
     problem, fix = str(caught.value).split("\n")
     assert problem == "the right stream has no column 'z'."
     assert fix == "Fix: use one of its columns: 'a', 'b'."
@@ -53,13 +53,33 @@ def test_missing_column() -> None:
 
 def test_ambiguous_column() -> None:
     with pytest.raises(ColumnError) as caught:
-        require_columns("left", ["b"], ["a", "b", "b"])
+        resolve_columns("left", ["b"], ["a", "b", "b"])
     assert str(caught.value).startswith("the left stream has several columns 'b'.\nFix")
 
 
 def test_case_matters() -> None:
     with pytest.raises(ColumnError, match="no column 'ID'"):
-        require_columns("left", ["ID"], ["id"])
+        resolve_columns("left", ["ID"], ["id"])
+
+
+def test_case_does_not_matter_to_spark() -> None:
+    assert resolve_columns("left", ["ID", "t"], ["id", "T"], str.lower) == ("id", "T")
+    assert resolve_columns("left", ["ID"], ["id", "ID"], str.lower) == ("ID",)
+    with pytest.raises(ColumnError, match="several columns 'Id'"):
+        resolve_columns("left", ["Id"], ["id", "ID"], str.lower)
+    columns = output_columns(
+        [["id", "v", "a"], ["ID", "V", "b"]],
+        [["id"], ["ID"]],
+        ("_left", "_right"),
+        str.lower,
+    )
+    assert [(c.stream, c.name) for c in columns] == [
+        (0, "id"),
+        (0, "v_left"),
+        (0, "a"),
+        (1, "V_right"),
+        (1, "b"),
+    ]
 
 
 def test_column_error_is_a_lookup_error() -> None:

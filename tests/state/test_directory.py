@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from shedjoin.columns.ipc import decode_batch, decode_rows, encode_rows
 from shedjoin.errors import StateMismatchError
 from shedjoin.state import directory as module
-from shedjoin.state.directory import Directory, decode_directory, encode_directory
+from shedjoin.state.directory import (
+    Directory,
+    decode_directory,
+    encode_directory,
+    with_token,
+)
 from shedjoin.state.segments import Segment
 
 DATA = Path(__file__).parent / "data"
@@ -58,11 +63,11 @@ directories = st.builds(
     segments=st.lists(st.builds(Segment, *[int64s] * 4), max_size=5).map(tuple),
     next_id=int64s,
     watermark_ms=int64s,
-    token=st.text(),
+    token=st.text("0123456789abcdef", min_size=64, max_size=64),
     kind=st.text(),
     own=st.dictionaries(st.text(), st.lists(int64s) | int64s | st.none()),
 )
-EMPTY = Directory((), next_id=0, watermark_ms=0, token="", kind="exact", own={})
+EMPTY = Directory((), next_id=0, watermark_ms=0, kind="exact", own={})
 
 
 @pytest.mark.parametrize("stored", [False, True])
@@ -112,7 +117,8 @@ def test_same_rows_same_bytes() -> None:
 
 @given(directories)
 def test_directory_round_trip(directory: Directory) -> None:
-    assert decode_directory(encode_directory(directory, "print"), "print") == directory
+    blob = with_token(directory.token, encode_directory(directory, "print"))
+    assert decode_directory(blob, "print") == directory
 
 
 @given(directories)

@@ -16,7 +16,7 @@ from shedjoin.spec.keys import (
     On,
     key_pairs,
     output_columns,
-    require_columns,
+    resolve_columns,
 )
 from shedjoin.spec.streams import (
     CLUSTER_COLUMN,
@@ -57,7 +57,7 @@ def spec_of(
     streams = []
     for number, name in enumerate(names):
         schema, own = schemas[number], time[number]
-        require_columns(name, (*keys[number], own), schema.names)
+        resolve_columns(name, (*keys[number], own), schema.names)
         if not pa.types.is_timestamp(schema.field(own).type):
             raise ColumnTypeError(
                 f"the {name} event time {own!r} is of type {schema.field(own).type}.",

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from shedjoin.kernels.rates import add_spans
+from shedjoin.kernels.rates import add_spans, best_means
 from shedjoin.models.words import Shape, reals
 from shedjoin.types import FloatArray, IntArray, Side
 
@@ -129,11 +129,9 @@ def priorities(rate: Table) -> Table:
     Works on the last axis; this is the priority rule of Srivastava and Widom.
     """
     total = np.concatenate([np.zeros((*rate.shape[:-1], 1)), rate.cumsum(-1)], axis=-1)
-    best = np.full(rate.shape, -np.inf)
-    for ahead in range(1, rate.shape[-1] + 1):
-        mean = (total[..., ahead:] - total[..., :-ahead]) / ahead
-        reach = rate.shape[-1] + 1 - ahead
-        best[..., :reach] = np.maximum(best[..., :reach], mean)
+    best = np.empty(rate.shape)
+    ages = rate.shape[-1]
+    best_means(total.reshape(-1, ages + 1), best.reshape(-1, ages))
     return best
 
 

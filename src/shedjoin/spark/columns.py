@@ -22,7 +22,8 @@ from pyspark.sql.types import (
 
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
 from shedjoin.spark.event_time import DELAY, is_event_time, lag_of
-from shedjoin.spec.keys import output_columns, require_columns
+from shedjoin.spark.names import name_fold
+from shedjoin.spec.keys import Fold, output_columns, resolve_columns
 from shedjoin.spec.streams import JoinSpec, StreamSpec
 
 _FITS_64_BITS = (
@@ -54,15 +55,17 @@ def make_spec(frames: Sequence[DataFrame], arguments: Arguments) -> JoinSpec:
             "one side is a stream and the other is a table.",
             fix="read both with readStream, or both with read.",
         )
-    names, keys = arguments.names, arguments.keys
+    names, fold = arguments.names, name_fold(frames[0])
     schemas = [frame.schema for frame in frames]
-    for name, own, schema in zip(names, keys, schemas, strict=True):
-        require_columns(name, own, schema.names)
+    keys = [
+        resolve_columns(name, own, schema.names, fold)
+        for name, own, schema in zip(names, arguments.keys, schemas, strict=True)
+    ]
     direct = _check_keys(names, keys, schemas)
     streams = []
     for number, name in enumerate(names):
         given = None if arguments.time is None else arguments.time[number]
-        time = _event_time(frames[number], name, given)
+        time = _event_time(frames[number], name, given, fold)
         columns = tuple((f.name, f.dataType.simpleString()) for f in schemas[number])
         keep_us, lag_us = arguments.keeps_us[number], lag_of(frames[number], time)
         streams.append(StreamSpec(name, columns, keys[number], time, keep_us, lag_us))
@@ -72,7 +75,7 @@ def make_spec(frames: Sequence[DataFrame], arguments: Arguments) -> JoinSpec:
         shards=arguments.shards,
         direct=direct,
         output=output_columns(
-            [schema.names for schema in schemas], keys, arguments.suffixes
+            [schema.names for schema in schemas], keys, arguments.suffixes, fold
         ),
     )
 
@@ -132,11 +135,10 @@ def _hashable(kind: DataType) -> bool:
     return not isinstance(kind, MapType) and kind.typeName() not in odd
 
 
-def _event_time(frame: DataFrame, side: str, given: str | None) -> str:
+def _event_time(frame: DataFrame, side: str, given: str | None, fold: Fold) -> str:
     marked = [field.name for field in frame.schema if DELAY in field.metadata]
     if given is not None:
-        time = given
-        require_columns(side, [time], frame.schema.names)
+        (time,) = resolve_columns(side, [given], frame.schema.names, fold)
         if frame.isStreaming and not is_event_time(frame, time):
             raise ColumnError(
                 f"the {side} stream has no watermark on {time!r}.",

@@ -9,6 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
@@ -98,6 +99,7 @@ def local_roots() -> list[Path]:
     return [Path(folder, FOLDER) for folder in folders]
 
 
+@cache
 def system_boot() -> str:
     """Identity of this run of the operating system, where it has one."""
     try:

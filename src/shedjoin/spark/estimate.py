@@ -16,7 +16,8 @@ from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
 from shedjoin.sampling.aggregates import Aggregate, Avg, Count, Quantity, Sum
 from shedjoin.sampling.horvitz_thompson import TRUSTED_FROM
 from shedjoin.sampling.student import log_quantile
-from shedjoin.spark.event_time import Time, event_time, marked, quoted
+from shedjoin.spark.event_time import Time, event_time, marked
+from shedjoin.spark.names import quoted
 from shedjoin.spark.variance import (
     Plan,
     cluster_sums,

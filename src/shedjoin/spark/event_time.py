@@ -25,6 +25,7 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.types import StructField, TimestampNTZType, TimestampType
 
 from shedjoin.errors import ColumnError, ColumnTypeError
+from shedjoin.spark.names import name_fold, quoted
 from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.streams import JoinSpec
 
@@ -55,7 +56,8 @@ def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, int] | None
 
 def with_event_time(joined: DataFrame, spec: JoinSpec, name: str) -> DataFrame:
     """Add the latest time of each result, as what the watermark refers to."""
-    if name in joined.columns:
+    fold = name_fold(joined)
+    if fold(name) in map(fold, joined.columns):
         raise ColumnError(
             f"event_time={name!r}, but the result has a column of that name.",
             fix='choose another name, e.g. event_time="matched_at".',
@@ -119,18 +121,6 @@ def marked(time: EventTime, name: str, *, streaming: bool) -> Column:
     if not streaming:
         return time.column.alias(name)
     return time.column.alias(name, metadata={DELAY: 0})
-
-
-def quoted(results: DataFrame, source: str | Column) -> Column:
-    """A column by its name, whatever characters the name has."""
-    if not isinstance(source, str):
-        return source
-    if source not in results.columns:
-        raise ColumnError(
-            f"the results have no column {source!r}.",
-            fix=f"use one of their columns: {', '.join(map(repr, results.columns))}.",
-        )
-    return results["`" + source.replace("`", "``") + "`"]
 
 
 def _columns(results: DataFrame, time: Time | None) -> list[Column]:

@@ -14,7 +14,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 from shedjoin.errors import ColumnError, ParameterError
-from shedjoin.spark.event_time import Time, event_time, marked, quoted
+from shedjoin.spark.event_time import Time, event_time, marked
+from shedjoin.spark.names import quoted
 from shedjoin.spec.window import Duration, parse_duration
 
 _TIME = "_shedjoin_time"

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shedjoin.errors import ColumnTypeError, ParameterError
-from shedjoin.spec.keys import require_columns
+from shedjoin.spec.keys import Fold, resolve_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,9 @@ class Histogram:
 Source: TypeAlias = str | Lookup | Histogram
 
 
-def by_side(importance: object, names: tuple[list[str], list[str]]) -> tuple[Any, Any]:
+def by_side(
+    importance: object, names: tuple[list[str], list[str]], fold: Fold = str
+) -> tuple[Any, Any]:
     """Importance of each side; a single column counts on the sides that have it."""
     if isinstance(importance, tuple):
         left, right = importance
@@ -108,9 +110,10 @@ def by_side(importance: object, names: tuple[list[str], list[str]]) -> tuple[Any
             f"importance {importance!r} does not say of which side it is.",
             fix="pass a pair: (left, None), (None, right) or (left, right).",
         )
-    if column not in names[0] and column not in names[1]:
-        require_columns("left", [column], names[0])
-    left, right = (importance if column in own else None for own in names)
+    there = [fold(column) in map(fold, own) for own in names]
+    if not any(there):
+        resolve_columns("left", [column], names[0])
+    left, right = (importance if has else None for has in there)
     return left, right
 
 

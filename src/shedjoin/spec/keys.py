@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,6 +12,9 @@ from shedjoin.errors import ColumnError, ParameterError
 On: TypeAlias = str | Sequence[str] | Mapping[str, str]
 """One name, several names, or a mapping from left to right names."""
 
+
+Fold: TypeAlias = Callable[[str], str]
+"""What is left of a name where names are compared; ``str`` for all of it."""
 
 SIDES = ("left", "right")
 """Names of the streams of a join of two."""
@@ -47,24 +50,33 @@ def key_pairs(on: On | object) -> tuple[tuple[str, str], ...]:
     return tuple(pairs)
 
 
-def require_columns(
-    stream: str, names: Sequence[str], available: Sequence[str]
-) -> None:
-    """Raise if a name is not exactly one of the available columns."""
-    count = Counter(available)
-    wrong = [name for name in names if count[name] != 1]
-    if wrong:
-        what = "several columns" if count[wrong[0]] else "no column"
-        raise ColumnError(
-            f"the {stream} stream has {what} {wrong[0]!r}.",
-            fix=f"use one of its columns: {', '.join(map(repr, count))}.",
-        )
+def resolve_columns(
+    stream: str, names: Iterable[str], available: Sequence[str], fold: Fold = str
+) -> tuple[str, ...]:
+    """Find columns as they are called; raise if a name is not one column's.
+
+    Names are the same if they are after ``fold``; the exact name goes before others.
+    """
+    found = []
+    for name in names:
+        exact = [column for column in available if column == name]
+        same = exact or [column for column in available if fold(column) == fold(name)]
+        if len(same) != 1:
+            what = "several columns" if same else "no column"
+            columns = dict.fromkeys(available)
+            raise ColumnError(
+                f"the {stream} stream has {what} {name!r}.",
+                fix=f"use one of its columns: {', '.join(map(repr, columns))}.",
+            )
+        found.append(same[0])
+    return tuple(found)
 
 
 def output_columns(
     columns: Sequence[Sequence[str]],
     keys: Sequence[Sequence[str]],
     suffixes: Sequence[str],
+    fold: Fold = str,
 ) -> tuple[OutputColumn, ...]:
     """Name the columns of the result, given those of each stream and its keys.
 
@@ -72,20 +84,25 @@ def output_columns(
     the other columns, stream by stream. A name that stands in several streams gets the
     suffix of its stream.
     """
-    shared = [names[0] for names in zip(*keys, strict=True) if len(set(names)) == 1]
+    shared = {
+        fold(names[0]): names[0]
+        for names in zip(*keys, strict=True)
+        if len(set(map(fold, names))) == 1
+    }
     rest = [
         (stream, name)
         for stream, own in enumerate(columns)
         for name in own
-        if name not in shared
+        if fold(name) not in shared
     ]
-    twice = {name for name, n in Counter(name for _, name in rest).items() if n > 1}
-    found = [OutputColumn(0, name, name) for name in shared]
+    times = Counter(fold(name) for _, name in rest)
+    found = [OutputColumn(0, name, name) for name in shared.values()]
     found += [
-        OutputColumn(stream, name, name + suffixes[stream] if name in twice else name)
+        OutputColumn(stream, name, name + suffixes[stream] * (times[fold(name)] > 1))
         for stream, name in rest
     ]
-    clash = [c for c, n in Counter(column.name for column in found).items() if n > 1]
+    times = Counter(fold(column.name) for column in found)
+    clash = [column.name for column in found if times[fold(column.name)] > 1]
     if clash:
         raise ColumnError(
             f"the result would have several columns {clash[0]!r}.",

@@ -17,6 +17,8 @@ from shedjoin.errors import StateMismatchError
 from shedjoin.state.segments import Segment
 
 FORMAT = 3
+TOKEN_BYTES = 64
+_ARROW_STREAM = b"\xff" * 4
 _META = b"shedjoin"
 _SEGMENTS = pa.schema([(name, pa.int64()) for name in Segment._fields])
 
@@ -24,22 +26,23 @@ _SEGMENTS = pa.schema([(name, pa.int64()) for name in Segment._fields])
 class Directory(NamedTuple):
     """All of a shard's state but its rows.
 
-    ``token`` is the identity of the state, ``kind`` the operator that wrote it, and
-    ``own`` what only that operator reads.
+    ``kind`` is the operator that wrote it, and ``own`` what only that operator reads.
+    ``token`` is the identity of the state. It is a hash over all that is stored, these
+    bytes included, and so stands before them.
     """
 
     segments: tuple[Segment, ...]
     next_id: int
     watermark_ms: int
-    token: str
     kind: str
     own: dict[str, Any]
+    token: str = ""
 
 
 def encode_directory(directory: Directory, fingerprint: str) -> bytes:
-    """Bytes of a directory, the same for the same content."""
+    """Bytes of a directory without its token, the same for the same content."""
     facts = {"format": FORMAT, "fingerprint": fingerprint} | directory._asdict()
-    del facts["segments"]
+    del facts["segments"], facts["token"]
     text = json.dumps(facts, sort_keys=True).encode()
     schema = _SEGMENTS.with_metadata({_META: text})
     columns = zip(*directory.segments, strict=True) if directory.segments else ()
@@ -51,13 +54,27 @@ def encode_directory(directory: Directory, fingerprint: str) -> bytes:
 
 def decode_directory(blob: bytes, fingerprint: str) -> Directory:
     """Read a directory; refuse another format and another join's state."""
+    token, blob = _split(blob)
     with pa.ipc.open_stream(blob) as reader:
         facts = json.loads(reader.schema.metadata[_META])
         table = reader.read_all()
     _check_format(facts.pop("format"))
     _check_join(facts.pop("fingerprint"), fingerprint)
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    facts["token"] = facts.get("token", token)
     return Directory(segments=tuple(Segment(*row) for row in rows), **facts)
+
+
+def with_token(token: str, blob: bytes) -> bytes:
+    """A directory as it is stored."""
+    return token.encode() + blob
+
+
+def _split(blob: bytes) -> tuple[str, bytes]:
+    """Token and directory; those of formats before 3 have the token inside."""
+    if blob[:4] == _ARROW_STREAM:
+        return "", blob
+    return blob[:TOKEN_BYTES].decode(), blob[TOKEN_BYTES:]
 
 
 def _check_format(stored: int) -> None:

@@ -11,7 +11,12 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.spec.report import Report
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import DIRECTORY, Blobs, Commit
-from shedjoin.state.directory import Directory, decode_directory, encode_directory
+from shedjoin.state.directory import (
+    Directory,
+    decode_directory,
+    encode_directory,
+    with_token,
+)
 from shedjoin.state.payload import Payload
 from shedjoin.state.workspace import Workspace
 
@@ -90,13 +95,11 @@ def commit(join: Join, blobs: Blobs, former: str) -> tuple[str, int]:
         segments=tuple(join.payload.segments.values()),
         next_id=join.payload.next_id,
         watermark_ms=join.watermark_ms,
-        token="",
         kind=join.kind,
         own=join.write(changes),
     )
-    fingerprint = join.spec.fingerprint()
-    token = changes.token(encode_directory(directory, fingerprint))
-    directory = directory._replace(token=token)
-    changes.put(DIRECTORY, encode_directory(directory, fingerprint))
+    blob = encode_directory(directory, join.spec.fingerprint())
+    token = changes.token(blob)
+    changes.put(DIRECTORY, with_token(token, blob))
     join.payload.settle()
     return token, changes.written_bytes
