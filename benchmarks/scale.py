@@ -2,11 +2,11 @@
 
 Rows: the same arrival rate and window, up to 100 M rows in all; the cost of a row in
 the last tenth of the stream against that in the first million. Shards: the same rows
-on 2, 20, 200 and 1,000 shards, without and with a budget of a tenth of the window; and
-one key alone, so that all shards but one are idle. The cost of a shard is the slope
-over the number of shards, in milliseconds of a core. Restart: micro-batches that have
-to restore their state from the state store, as the first after a restart has, against
-those that find it on the node, for a small and a large window.
+on 2, 20, 200 and 1,000 shards, without and with a budget whose models are as large as
+they get; and one key alone, so that all shards but one are idle. The cost of a shard is
+the slope over the number of shards, in milliseconds of a core. Restart: micro-batches
+that have to restore their state from the state store, as the first after a restart has,
+against those that find it on the node, for a small and a large window.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import shedjoin as sj
 from benchmarks import engine
+from benchmarks.capacity import Constants, capacity
 from benchmarks.console import note
 from benchmarks.record import Record
 from benchmarks.streams import Stream
@@ -30,6 +31,8 @@ CORES = 2
 WINDOW = 60
 PER_FILE, SECONDS = 500_000, 120
 """Rows a side and seconds of each micro-batch: half of them are in a window."""
+AMPLE = 1 << 13
+"""Residents that a shard may have with a budget: from there on models are largest."""
 SHARDS, QUICK_SHARDS = (2, 20, 200, 1000), (2, 6)
 FILES, QUICK_FILES = 6, 3
 
@@ -57,6 +60,21 @@ def run(*, quick: bool) -> Record:
             spark, Path(scratch, "restore"), quick=quick
         )
         spark.stop()
+    rows = details["rows"]
+    constants = Constants(
+        row_us=CORES * rows["late_us"],
+        shard_ms=figures["busy_shard_ms"],
+        restore_ms_per_mb=figures["restore_ms_per_mb"],
+        state_bytes_per_row=rows["state_bytes_per_row"],
+        written_bytes_per_row=rows["written_bytes_per_row"],
+    )
+    details["constants"] = constants._asdict()
+    for rate in (1e6, 1e7):
+        needs = capacity(constants, rate)
+        details[f"capacity_{rate:.0e}"] = needs._asdict()
+        note(
+            ", ".join(f"{name} {value:,.1f}" for name, value in needs._asdict().items())
+        )
     sizes = {
         "rows_per_micro_batch": 2 * (PER_FILE // (500 if quick else 1)),
         "window_s": WINDOW,
@@ -84,7 +102,15 @@ def _rows(
     early = statistics.median(each[engine.WARM_UP : engine.WARM_UP + tenth])
     late = statistics.median(each[-tenth:])
     note(f"a row costs {early:.2f} us early and {late:.2f} us late")
-    return late / early, {"early_us": early, "late_us": late, "rows": sum(timing.rows)}
+    last = timing.counts[-1]
+    resident = max(1, last["resident_left"] + last["resident_right"])
+    return late / early, {
+        "early_us": early,
+        "late_us": late,
+        "rows": sum(timing.rows),
+        "state_bytes_per_row": last["state_bytes"] / resident,
+        "written_bytes_per_row": last["written_bytes"] / timing.rows[-1],
+    }
 
 
 def _restore(
@@ -130,8 +156,7 @@ class _Shards:
         stream.write(folder)
         limit = None
         if budget:
-            part = 2 * stream.rows * WINDOW // (10 * stream.seconds)
-            limit = sj.Budget(rows=max(1, part))
+            limit = sj.Budget(rows=AMPLE * self._counts[-1])
         took, written = [], []
         for shards in self._counts:
             frame = _joined(self._spark, folder, shards, limit)
