@@ -196,6 +196,15 @@ def test_a_sample_of_other_rows_is_refused(first: Start, second: Start) -> None:
     assert "new checkpointLocation, or restore the old keep=" in caught.value.fix
 
 
+@pytest.mark.parametrize("first", [Start(Prob()), Start(EqCluster(3))])
+def test_a_sample_after_a_budget_that_went_is_refused(first: Start) -> None:
+    blobs = MemoryBlobs()
+    go_on(first, blobs, range(2))
+    go_on(Start(budget=None), blobs, range(2, 4))
+    with pytest.raises(StateMismatchError, match="holds rows without weights"):
+        go_on(Start(EqCluster(3)), blobs, range(4, 5))
+
+
 def test_who_has_no_room_any_more_meets_nobody() -> None:
     """A smaller budget sheds before the first arrival is joined."""
     blobs = MemoryBlobs()

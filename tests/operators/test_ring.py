@@ -36,7 +36,7 @@ def empty(workspace: MemoryWorkspace, base: int = 0) -> Ring:
 
 def found(ring: Ring, key: int, time: int) -> list[int]:
     """Return the slots that hold a key at a time."""
-    pairs = Pairs(np.empty(4096, np.int64), np.empty(4096, np.int64))
+    pairs = Pairs.room(4096)
     wanted = Hot(np.array([key]), np.array([time]))
     for column in wanted:
         column.flags.writeable = False

@@ -82,6 +82,13 @@ def test_case_does_not_matter_to_spark() -> None:
     ]
 
 
+def test_a_column_that_differs_from_a_key_in_case_only() -> None:
+    with pytest.raises(ColumnError, match="several columns 'id'"):
+        output_columns(
+            [["id", "ID", "t"], ["id", "u"]], [["id"], ["id"]], ("_l", "_r"), str.lower
+        )
+
+
 def test_column_error_is_a_lookup_error() -> None:
     assert issubclass(ColumnError, LookupError)
 

@@ -21,7 +21,7 @@ from shedjoin.spec.streams import HASH_COLUMN, JoinSpec, StreamSpec
 from shedjoin.state.blobs import DIRECTORY
 from shedjoin.state.directory import Directory
 from shedjoin.state.workspace import MappedWorkspace, MemoryWorkspace, Workspace
-from shedjoin.types import LEFT, RIGHT, SIDES, Side
+from shedjoin.types import LEFT, RIGHT, SIDES
 
 TIME = pa.timestamp("us", "UTC")
 SCHEMA = pa.schema([("key", pa.int64()), ("time", TIME), ("id", pa.int64())])
@@ -65,7 +65,7 @@ def batch_of(rows: Sequence[Arrival], *, direct: bool = True) -> pa.RecordBatch:
     return batch.append_column(HASH_COLUMN, hashes)
 
 
-def blob_of(side: Side, rows: Sequence[Arrival], *, direct: bool = True) -> Blob:
+def blob_of(side: int, rows: Sequence[Arrival], *, direct: bool = True) -> Blob:
     """Return rows as they travel."""
     batch = batch_of(rows, direct=direct)
     payload = encode_rows([batch], batch.schema)

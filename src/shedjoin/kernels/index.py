@@ -42,6 +42,16 @@ class Pairs(NamedTuple):
     arrival: IntArray
     slot: IntArray
 
+    @staticmethod
+    def room(matches: int) -> Pairs:
+        """Room for so many matches, and for what a step of a block may find beyond."""
+        size = matches + BLOCK
+        return Pairs(np.empty(size, np.int64), np.empty(size, np.int64))
+
+    def doubled(self) -> Pairs:
+        """Room for twice as many."""
+        return Pairs.room(2 * (self.slot.size - BLOCK))
+
 
 def fixed(array: IntArray) -> IntArray:
     """The same array, read-only: kernels are compiled for one kind of argument."""
@@ -85,12 +95,13 @@ def probe(
     for the next call, whole. Arrivals are taken in blocks whose chains are walked side
     by side, one step of each at a time: the memory accesses of a block overlap instead
     of waiting for each other. Where a block does not fit, its arrivals are taken one by
-    one.
+    one. What fits is a matter of matches alone: residents that are gone but still
+    linked do not change where a call ends.
     """
     heads, entries, seed = index
     bucket_mask = heads.size - 1
     slot_mask = entries.size // STRIDE - 1
-    room = into_pairs.slot.size
+    room = into_pairs.slot.size - BLOCK
     walker = np.empty(BLOCK, np.int64)
     at = np.empty(BLOCK, np.int64)
     found, first, block, longest = 0, start, BLOCK, 0
@@ -103,7 +114,7 @@ def probe(
             walker[walking] = row
             at[walking] = slot
             walking += slot >= base
-        while 0 < walking <= room - found:
+        while walking > 0 and found <= room:
             left = 0
             for place in range(walking):
                 row, slot = walker[place], at[place]
@@ -118,7 +129,7 @@ def probe(
             walking = left
             steps += 1
         longest = max(longest, steps)
-        if not walking:
+        if found <= room:
             first = end
         elif block > 1:
             found, block = before, 1

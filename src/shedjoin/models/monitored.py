@@ -79,7 +79,7 @@ class Slice:
     def meet(self, side: Side, key: IntArray, time: IntArray) -> Seen:
         """Match monitored arrivals with ghosts of the other side."""
         other: Side = 1 if side == 0 else 0
-        pairs = Pairs(np.empty(_ROOM, np.int64), np.empty(_ROOM, np.int64))
+        pairs = Pairs.room(_ROOM)
         low = fixed(time - self.keep_us[other])
         high = fixed(time + self.keep_us[side])
         start, arrival, slot = 0, [], []
@@ -89,8 +89,7 @@ class Slice:
             arrival.append(pairs.arrival[:found].copy())
             slot.append(pairs.slot[:found].copy())
             if not found and after < key.size:
-                size = 2 * pairs.slot.size
-                pairs = Pairs(np.empty(size, np.int64), np.empty(size, np.int64))
+                pairs = pairs.doubled()
             start = after
         if not arrival:
             nothing = np.zeros(0, np.int64)

@@ -17,7 +17,7 @@ from shedjoin.sampling.aggregates import Aggregate, Avg, Count, Quantity, Sum
 from shedjoin.sampling.horvitz_thompson import TRUSTED_FROM
 from shedjoin.sampling.student import log_quantile
 from shedjoin.spark.event_time import Time, event_time, marked
-from shedjoin.spark.names import quoted
+from shedjoin.spark.names import name_fold, quoted
 from shedjoin.spark.variance import (
     Plan,
     cluster_sums,
@@ -29,6 +29,7 @@ from shedjoin.spark.variance import (
     with_intervals,
 )
 from shedjoin.spark.windows import Windows, check_columns, moved_back
+from shedjoin.spec.keys import Fold
 from shedjoin.spec.streams import CLUSTER_COLUMN, WEIGHT_COLUMN
 from shedjoin.spec.window import Duration
 
@@ -49,7 +50,7 @@ def estimate(
     """Estimate aggregates; see :func:`shedjoin.estimate`."""
     windows = Windows.of(window, slide)
     names = [by] if isinstance(by, str) else list(by)
-    _check_names(aggregates, names)
+    _check_names(aggregates, names, name_fold(results))
     _check_sampled(results)
     coefficients = log_quantile(level)
     plan = make_plan(list(aggregates.values()))
@@ -113,7 +114,9 @@ def _number(results: DataFrame, quantity: Quantity) -> Column:
     return column.cast("double")
 
 
-def _check_names(aggregates: Mapping[str, Aggregate] | object, by: list[str]) -> None:
+def _check_names(
+    aggregates: Mapping[str, Aggregate] | object, by: list[str], fold: Fold
+) -> None:
     if not isinstance(aggregates, Mapping) or not aggregates:
         raise ParameterError(
             f"aggregates={aggregates!r} names nothing to estimate.",
@@ -129,7 +132,7 @@ def _check_names(aggregates: Mapping[str, Aggregate] | object, by: list[str]) ->
     names = [*_OWN, *by]
     for name in aggregates:
         names += [name, f"{name}_error", f"{name}_low", f"{name}_high"]
-    check_columns(names, _OWN)
+    check_columns(names, _OWN, fold)
 
 
 def _check_sampled(results: DataFrame) -> None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
@@ -34,9 +34,10 @@ Time: TypeAlias = str | Column | Sequence[str | Column]
 
 DELAY = "spark.watermarkDelayMs"
 """Where Spark notes a watermark on its column."""
-_STREAM = "shedjoin.stream"
+_OF = "shedjoin.of"
 _STREAMS = "shedjoin.streams"
 _LAG = "shedjoin.lagUs"
+_LATEST_LAG = "shedjoin.latestLagUs"
 
 
 class EventTime(NamedTuple):
@@ -46,12 +47,35 @@ class EventTime(NamedTuple):
     lag_us: int
 
 
-def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, int] | None:
-    """What the join notes on an event time: stream, how many there are, and lag."""
-    if column.stream is None or column.source != spec.streams[column.stream].time:
+def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, Any] | None:
+    """What the join notes on an event time: whose it is, and how far it may lag."""
+    streams = [n for n, own in enumerate(time_columns(spec)) if own == column.name]
+    if not streams:
         return None
-    lag_us = max(0, spec.keeps_us[column.stream]) + spec.lag_us
-    return {_STREAM: column.stream, _STREAMS: len(spec.streams), _LAG: lag_us}
+    keep_us = min(max(0, spec.keeps_us[stream]) for stream in streams)
+    return {
+        _OF: streams,
+        _STREAMS: len(spec.streams),
+        _LAG: keep_us + spec.lag_us,
+        _LATEST_LAG: spec.lag_us,
+    }
+
+
+def time_columns(spec: JoinSpec) -> list[str]:
+    """The column of the result that has the event time of each stream.
+
+    A time that is a key, too, comes out once for all streams.
+    """
+    found = []
+    for number, stream in enumerate(spec.streams):
+        sources = {(number, stream.time)}
+        if stream.time in stream.keys:
+            place = stream.keys.index(stream.time)
+            sources |= {(n, own.keys[place]) for n, own in enumerate(spec.streams)}
+        found.append(
+            next(c.name for c in spec.output if (c.stream, c.source) in sources)
+        )
+    return found
 
 
 def with_event_time(joined: DataFrame, spec: JoinSpec, name: str) -> DataFrame:
@@ -68,12 +92,7 @@ def with_event_time(joined: DataFrame, spec: JoinSpec, name: str) -> DataFrame:
             f"event_time={name!r}, but {lagging[0]!r} may lie behind the watermark.",
             fix="join by the event_time of the first join: time=(...).",
         )
-    times = [
-        quoted(joined, column.name)
-        for column in spec.output
-        if column.stream is not None
-        and column.source == spec.streams[column.stream].time
-    ]
+    times = [quoted(joined, own) for own in dict.fromkeys(time_columns(spec))]
     latest = EventTime(F.greatest(*times) if len(times) > 1 else times[0], 0)
     added = marked(latest, name, streaming=joined.isStreaming)
     return joined.select("*", added)
@@ -106,7 +125,7 @@ def event_time(results: DataFrame, time: Time | None) -> EventTime:
     latest = columns[0] if len(columns) == 1 else F.greatest(*columns)
     if not results.isStreaming:
         return EventTime(latest, 0)
-    lag_us = _lag(fields)
+    lag_us = lag_of_latest(fields)
     if lag_us is None or not _has_watermark(results):
         raise _no_watermark(fields)
     shifted = latest if lag_us == 0 else latest + F.lit(timedelta(microseconds=lag_us))
@@ -128,7 +147,7 @@ def _columns(results: DataFrame, time: Time | None) -> list[Column]:
     if time is None:
         fields = results.schema.fields
         sources = [f.name for f in fields if DELAY in f.metadata]
-        sources = sources or [f.name for f in fields if _STREAM in f.metadata]
+        sources = sources or [f.name for f in fields if _OF in f.metadata]
     else:
         sources = [time] if isinstance(time, str | Column) else time
     if not sources:
@@ -140,11 +159,12 @@ def _columns(results: DataFrame, time: Time | None) -> list[Column]:
     return [quoted(results, source) for source in sources]
 
 
-def _lag(fields: Sequence[StructField]) -> int | None:
+def lag_of_latest(fields: Sequence[StructField]) -> int | None:
     """How far the latest of these times may lie behind the watermark."""
-    noted = [field.metadata for field in fields if _STREAM in field.metadata]
-    if noted and len({one[_STREAM] for one in noted}) == noted[0][_STREAMS]:
-        return 0  # all rows of a result
+    noted = [field.metadata for field in fields if _OF in field.metadata]
+    if noted and len({n for one in noted for n in one[_OF]}) == noted[0][_STREAMS]:
+        latest_lag: int = noted[0][_LATEST_LAG]  # all rows of a result
+        return latest_lag
     lags = [0 for field in fields if DELAY in field.metadata]
     lags += [field.metadata[_LAG] for field in fields if _LAG in field.metadata]
     return min(lags, default=None)

@@ -6,6 +6,7 @@ late for its window, and the windows are moved back when they are complete.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import NamedTuple
@@ -15,7 +16,8 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 from shedjoin.errors import ColumnError, ParameterError
 from shedjoin.spark.event_time import Time, event_time, marked
-from shedjoin.spark.names import quoted
+from shedjoin.spark.names import name_fold, quoted
+from shedjoin.spec.keys import Fold
 from shedjoin.spec.window import Duration, parse_duration
 
 _TIME = "_shedjoin_time"
@@ -56,9 +58,10 @@ def moved_back(lag_us: int) -> Column:
     return F.struct(*(c.alias(n) for c, n in zip(ends, ("start", "end"), strict=True)))
 
 
-def check_columns(names: Sequence[str], taken: Sequence[str]) -> None:
+def check_columns(names: Sequence[str], taken: Sequence[str], fold: Fold) -> None:
     """Refuse a result that would have two columns of the same name."""
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
+    times = Counter(map(fold, names))
+    twice = [name for name in reversed(names) if times[fold(name)] > 1]
     if twice:
         raise ColumnError(
             f"the result would have several columns {twice[0]!r}.",
@@ -80,7 +83,8 @@ def aggregate(
     windows = Windows.of(window, slide)
     groups = [by] if isinstance(by, str) else list(by)
     _check_named(aggregates)
-    check_columns(["window", *groups, *aggregates], ["window"])
+    names = ["window", *groups, *aggregates]
+    check_columns(names, ["window"], name_fold(results))
     when = event_time(results, time)
     # Grouped by places: a grouping column with dots in its name is not found again,
     # and one that Spark knows as event time would compete with the window.

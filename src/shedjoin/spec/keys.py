@@ -84,19 +84,17 @@ def output_columns(
     the other columns, stream by stream. A name that stands in several streams gets the
     suffix of its stream.
     """
-    shared = {
-        fold(names[0]): names[0]
-        for names in zip(*keys, strict=True)
-        if len(set(map(fold, names))) == 1
-    }
+    shared = [
+        names for names in zip(*keys, strict=True) if len(set(map(fold, names))) == 1
+    ]
     rest = [
         (stream, name)
         for stream, own in enumerate(columns)
         for name in own
-        if fold(name) not in shared
+        if name not in [names[stream] for names in shared]
     ]
     times = Counter(fold(name) for _, name in rest)
-    found = [OutputColumn(0, name, name) for name in shared.values()]
+    found = [OutputColumn(0, name, name) for name, *_ in shared]
     found += [
         OutputColumn(stream, name, name + suffixes[stream] * (times[fold(name)] > 1))
         for stream, name in rest

@@ -71,7 +71,8 @@ class JoinSpec:
         if not spec.samples:
             return spec
         added = (WEIGHT_COLUMN, CLUSTER_COLUMN)
-        taken = [column.name for column in self.output if column.name in added]
+        # Spark knows no case: a column _WEIGHT would make _weight ambiguous.
+        taken = [column.name for column in self.output if column.name.lower() in added]
         if taken:
             raise ColumnError(
                 f"the result of a sample has a column {taken[0]!r} of its own.",

@@ -54,7 +54,7 @@ def encode_directory(directory: Directory, fingerprint: str) -> bytes:
 
 def decode_directory(blob: bytes, fingerprint: str) -> Directory:
     """Read a directory; refuse another format and another join's state."""
-    token, blob = _split(blob)
+    token, blob = split_token(blob)
     with pa.ipc.open_stream(blob) as reader:
         facts = json.loads(reader.schema.metadata[_META])
         table = reader.read_all()
@@ -70,7 +70,7 @@ def with_token(token: str, blob: bytes) -> bytes:
     return token.encode() + blob
 
 
-def _split(blob: bytes) -> tuple[str, bytes]:
+def split_token(blob: bytes) -> tuple[str, bytes]:
     """Token and directory; those of formats before 3 have the token inside."""
     if blob[:4] == _ARROW_STREAM:
         return "", blob

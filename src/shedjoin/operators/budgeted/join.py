@@ -81,6 +81,8 @@ class BudgetedJoin:
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> BudgetedJoin:
         """Go on with the residents of another kind of join, as far as there is room."""
+        if opening.directory is not None and opening.directory.own["shed"]:
+            check_sample(None, shedding_of(opening.spec))
         table = SlotTable(opening.workspace, seed=opening.seed, opened=False)
         join = cls._begin(opening, table, payload)
         take_over(join.store, residents)

@@ -61,7 +61,7 @@ def matches(
     """
     stream, *rest = others
     keep_us = store.spec.keeps_us[stream]
-    for at, slot in _hop(store, partial, stream, room):
+    for at, slot in _hop(store, partial, stream, room, in_order=bool(rest)):
         if rest:
             found = partial.extended(at, stream, slot, store.rings[stream], keep_us)
             yield from matches(store, found, rest, room)
@@ -71,24 +71,29 @@ def matches(
 
 
 def _hop(
-    store: WindowStore, partial: Partial, stream: int, room: int
+    store: WindowStore, partial: Partial, stream: int, room: int, *, in_order: bool
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Which of the partial results met which slots of a stream."""
+    """Which of the partial results met which slots of a stream.
+
+    The order of what a probe finds depends on residents that are gone but still linked.
+    Where it decides which matches come together, they are sorted: a step gives the same
+    batches whether its state was restored or not.
+    """
     ring, keep_us = store.rings[stream], store.spec.keeps_us[stream]
     low = partial.latest - keep_us
     limits = fixed(partial.key), fixed(low), fixed(partial.until)
-    pairs = _room(room)
+    pairs = Pairs.room(room)
     start, end = 0, partial.key.size
     while start < end:
         found, after, steps = probe(*limits, start, ring.index, ring.base, pairs)
         store.longest_chain = max(store.longest_chain, steps)
+        arrival, slot = pairs.arrival[:found], pairs.slot[:found]
+        if in_order or found > room:
+            order = np.lexsort((slot, arrival))
+            arrival, slot = arrival[order], slot[order]
         for first in range(0, found, room):
             part = slice(first, min(first + room, found))
-            yield pairs.arrival[part], pairs.slot[part]
+            yield arrival[part], slot[part]
         if not found and after < end:
-            pairs = _room(2 * pairs.slot.size)  # one of them has more than room
+            pairs = pairs.doubled()  # one of them has more than room
         start = after
-
-
-def _room(size: int) -> Pairs:
-    return Pairs(np.empty(size, np.int64), np.empty(size, np.int64))

@@ -27,14 +27,17 @@ class ExactJoin:
     ----------
     store : WindowStore
         The residents.
+    shed : bool
+        There was a budget once, so that residents may be missing.
     """
 
     kind = "exact"
 
-    def __init__(self, store: WindowStore) -> None:
+    def __init__(self, store: WindowStore, *, shed: bool = False) -> None:
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
+        self._shed = shed
 
     @classmethod
     def open(cls, opening: Opening) -> ExactJoin:
@@ -50,14 +53,14 @@ class ExactJoin:
         store.watermark_ms = directory.watermark_ms
         if not opening.opened:
             store.restore(opening.blobs)
-        return cls(store)
+        return cls(store, shed=directory.own["shed"])
 
     @classmethod
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> ExactJoin:
         """Go on with the residents of another kind of join."""
-        join = cls._begin(opening, payload)
+        join = cls._begin(opening, payload, shed=True)
         for stream, rows in residents:
             own = opening.spec.streams[stream]
             hot = hot_columns(rows, own, direct=opening.spec.direct)
@@ -65,10 +68,13 @@ class ExactJoin:
         return join
 
     @classmethod
-    def _begin(cls, opening: Opening, payload: Payload) -> ExactJoin:
+    def _begin(
+        cls, opening: Opening, payload: Payload, *, shed: bool = False
+    ) -> ExactJoin:
         ends = (0,) * len(opening.spec.streams)
         stored = Stored((), ends, opening.seed)
-        return cls(WindowStore(opening.spec, payload, opening.workspace, stored))
+        store = WindowStore(opening.spec, payload, opening.workspace, stored)
+        return cls(store, shed=shed)
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
@@ -110,6 +116,7 @@ class ExactJoin:
             "runs": [[run.segment.id, *run[1:]] for runs in store.runs for run in runs],
             "ends": [ring.end for ring in store.rings],
             "seed": store.seed,
+            "shed": self._shed,
         }
 
 
