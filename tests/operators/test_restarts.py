@@ -25,6 +25,7 @@ from shedjoin.spec.recompute import DEFAULT, Successive
 from shedjoin.spec.report import Report
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import DIRECTORY
+from shedjoin.state.directory import split_token
 
 TIMES = ("shown_at", "clicked_at")
 BATCHES = local.clicks(impressions=6_000, batches=14, seed=8)
@@ -242,7 +243,8 @@ def test_weights_hold_after_a_budget_changed(budgets: tuple[Budget, Budget]) -> 
 def test_state_of_the_first_format_with_a_budget_is_refused() -> None:
     blobs = MemoryBlobs()
     go_on(Start(Fifo()), blobs, range(2))
-    with pa.ipc.open_stream(blobs.get(DIRECTORY)) as reader:
+    _, arrow = split_token(blobs.get(DIRECTORY) or b"")
+    with pa.ipc.open_stream(arrow) as reader:
         facts = json.loads(reader.schema.metadata[b"shedjoin"]) | {"format": 1}
         schema = reader.schema.with_metadata({b"shedjoin": json.dumps(facts)})
         segments = reader.read_all().cast(schema).to_batches()

@@ -81,10 +81,12 @@ class BudgetedJoin:
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> BudgetedJoin:
         """Go on with the residents of another kind of join, as far as there is room."""
-        if opening.directory is not None and opening.directory.own["shed"]:
+        shed = opening.directory is not None and opening.directory.own["shed"]
+        if shed:
             check_sample(None, shedding_of(opening.spec))
         table = SlotTable(opening.workspace, seed=opening.seed, opened=False)
         join = cls._begin(opening, table, payload)
+        join.store.shed = shed
         take_over(join.store, residents)
         return join
 
@@ -148,6 +150,7 @@ class BudgetedJoin:
             "log": self._log.parts,
             "models": self._learned.parts,
             "model_words": store.models.words.size,
+            "shed": store.shed,
             "gains": store.gains,
             "thresholds": store.thresholds.noted,
         }
@@ -155,6 +158,7 @@ class BudgetedJoin:
     def _restore(self, opening: Opening, directory: Directory, *, learn: bool) -> None:
         store, own = self.store, directory.own
         store.watermark_ms = directory.watermark_ms
+        store.shed = own["shed"]
         store.gains = [(at, gained) for at, gained in own["gains"]]
         store.thresholds = Thresholds(own["thresholds"])
         if learn:

@@ -108,6 +108,7 @@ def _report(
     late = np.array(arrivals.seen) - taken
     now = store.table.sides
     shed = taken - stored + refused + evicted + outlived + spent
+    store.shed = store.shed or bool(shed.any())
     by_stream = {
         "seen": arrivals.seen,
         "late": late,

@@ -82,6 +82,7 @@ class BudgetedStore:
             self._words = workspace.new_array(_MODELS, size)
         self.models = self.open_models()
         self.watermark_ms = 0
+        self.shed = False  # whether anything ever was
         self.gains: list[tuple[int, float]] = []
         self.not_adopted = np.zeros(len(spec.streams), np.int64)
 

@@ -28,7 +28,7 @@ class ExactJoin:
     store : WindowStore
         The residents.
     shed : bool
-        There was a budget once, so that residents may be missing.
+        A budget shed something once, so that residents may be missing.
     """
 
     kind = "exact"
@@ -60,7 +60,9 @@ class ExactJoin:
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> ExactJoin:
         """Go on with the residents of another kind of join."""
-        join = cls._begin(opening, payload, shed=True)
+        former = opening.directory
+        shed = former is not None and former.own["shed"]
+        join = cls._begin(opening, payload, shed=shed)
         for stream, rows in residents:
             own = opening.spec.streams[stream]
             hot = hot_columns(rows, own, direct=opening.spec.direct)
