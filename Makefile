@@ -46,11 +46,11 @@ test-memory: ## What a shard holds in memory, at full size: prints the figures
 test-faults: ## Kills and full disks between any two steps: 2,000 sequences for each join
 	FAULT_SEQUENCES=2000 $(BIN)/python -m pytest -q -n 2 tests/faults $(ARGS)
 
-test-bounds: ## Kernels, core and policies with every index checked
-	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q tests/kernels tests/core tests/policies $(ARGS)
+test-bounds: ## Kernels, operators and policies with every index checked
+	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q tests/kernels tests/operators tests/policies $(ARGS)
 
-test-nojit: ## Kernels and core as plain Python
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels tests/core $(ARGS)
+test-nojit: ## Kernels and operators as plain Python
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels tests/spec tests/columns tests/state tests/operators $(ARGS)
 
 test-spark: ## Tests on Spark; needs Java 17
 	$(BIN)/python -m pytest -q -m 'spark and not long' -p no:randomly $(ARGS)
@@ -64,11 +64,11 @@ test-spark-oldest: ## Tests on the oldest supported PySpark, in a venv of its ow
 bench: ## Run a benchmark: make bench BENCH='NAME --quick'
 	$(BIN)/python -m benchmarks $(BENCH)
 
-coverage: ## Line and branch coverage of kernels and core, as plain Python
+coverage: ## Line and branch coverage of kernels and operators, as plain Python
 	$(BIN)/coverage erase
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q tests/kernels tests/core $(ARGS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q tests/kernels tests/spec tests/columns tests/state tests/operators $(ARGS)
 	$(BIN)/coverage combine -q
-	$(BIN)/coverage report --include='src/shedjoin/kernels/*,src/shedjoin/core/*'
+	$(BIN)/coverage report --include='src/shedjoin/kernels/*,src/shedjoin/operators/*,src/shedjoin/state/*,src/shedjoin/columns/*,src/shedjoin/spec/*'
 
 docs-check: ## Run the examples of docstrings and pages, and follow the links
 	$(BIN)/python -m pytest -q -m 'not spark' --doctest-modules src/shedjoin tests/docs $(ARGS)

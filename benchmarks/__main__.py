@@ -16,6 +16,8 @@ NAMES = {
     "budget": "results and importance kept in 5 to 50 % of the memory",
     "learning": "policies that learn against the same policies told the truth",
     "shedding": "what shedding costs per arrival, on one core",
+    "budget-speed": "rows per second with a budget, on Spark, against no budget",
+    "scale": "cost of a row in a long stream, and of a shard beside its rows",
     "first-use": "seconds from the call to the first result on Spark",
 }
 

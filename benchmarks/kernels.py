@@ -17,12 +17,13 @@ import pyarrow as pa
 from benchmarks.console import progress
 from benchmarks.record import Record
 from benchmarks.streams import START_US
-from shedjoin.core.packing import pack
-from shedjoin.core.step import Outcome, step
-from shedjoin.core.store import WindowStore
-from shedjoin.core.window import Within
-from shedjoin.core.workspace import MemoryWorkspace
+from shedjoin.columns.packing import pack
+from shedjoin.local.shard import MemoryBlobs
 from shedjoin.local.tables import make_spec
+from shedjoin.operators.choice import open_join
+from shedjoin.operators.frame.join import Opening, Outcome
+from shedjoin.spec.window import Within
+from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import SIDES
 
 SEED = 3
@@ -63,7 +64,7 @@ def _rate(
     schemas = (tables[0][0].schema, tables[0][1].schema)
     within = Within(before=f"{window_s} seconds", after=f"{window_s} seconds")
     spec = make_spec(schemas, "key", within, ("time0", "time1"), 1, ("_l", "_r"))
-    store = WindowStore(spec, MemoryWorkspace())
+    join = open_join(Opening(spec, 0, MemoryBlobs(), None, MemoryWorkspace()))
     spent, found = [], 0
     for number, sides in enumerate(tables):
         blobs = [
@@ -71,10 +72,9 @@ def _rate(
         ]
         watermark_ms = (START_US + (number * seconds) * 1_000_000) // 1000 - 1
         start = time.perf_counter()
-        outcome = Outcome.of(step(store, blobs, watermark_ms))
+        outcome = Outcome.of(join.step(blobs, watermark_ms))
         took = time.perf_counter() - start
-        store.written.clear()
-        store.dropped.clear()
+        join.payload.settle()
         if number >= 10:
             spent.append(took)
             found += outcome.report.matched

@@ -22,13 +22,13 @@ import pyarrow as pa
 from benchmarks.console import progress
 from benchmarks.record import Record
 from shedjoin import Budget, Within
-from shedjoin.core.policy import Policy, Residents
-from shedjoin.local.runner import join
-from shedjoin.local.streams import START_US
-from shedjoin.local.workloads import Curve, Frequencies, age_curve, aged, zipf
+from shedjoin.datasets.streams import START_US
+from shedjoin.datasets.workloads import Curve, Frequencies, age_curve, aged, zipf
+from shedjoin.local.join import join
 from shedjoin.models.curve import priorities
 from shedjoin.models.learned import Models
 from shedjoin.policies import Age, Prob
+from shedjoin.policies.base import Policy, Residents
 from shedjoin.types import FloatArray
 
 TIMES = ("left_time", "right_time")
@@ -152,7 +152,5 @@ def _matched(
 def _window_rows(batches: Batches, within: Within) -> float:
     """Residents of the exact join, on average over the later half."""
     run = join(batches, on="key", within=within, time=TIMES)
-    counts = [
-        one.report.resident_left + one.report.resident_right for one in run.batches
-    ]
+    counts = [sum(one.report.resident) for one in run.batches]
     return mean(counts[len(counts) // 2 :])

@@ -14,10 +14,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from benchmarks import engine
 from benchmarks.console import progress
-from shedjoin.local.markets import auctions, impressions
-from shedjoin.local.rows import Batches
-from shedjoin.local.streams import START_US
-from shedjoin.local.workloads import Frequencies, zipf
+from shedjoin.datasets.markets import auctions, impressions
+from shedjoin.datasets.rows import Batches
+from shedjoin.datasets.streams import START_US
+from shedjoin.datasets.workloads import Frequencies, zipf
 from shedjoin.types import IntArray
 
 SIDES = ("left", "right")

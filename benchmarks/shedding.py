@@ -24,22 +24,19 @@ import pyarrow as pa
 from benchmarks.console import progress
 from benchmarks.record import Record
 from benchmarks.streams import START_US
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.budget import Budget
-from shedjoin.core.budgeted.payload import Payload
-from shedjoin.core.budgeted.step import budgeted_step
-from shedjoin.core.budgeted.store import BudgetedStore
-from shedjoin.core.budgeted.table import SlotTable
-from shedjoin.core.packing import pack
-from shedjoin.core.policy import Policy
-from shedjoin.core.shedding import Shedding
-from shedjoin.core.spec import JoinSpec
-from shedjoin.core.step import Outcome, step
-from shedjoin.core.store import WindowStore
-from shedjoin.core.window import Within
-from shedjoin.core.workspace import MemoryWorkspace
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.packing import pack
+from shedjoin.local.shard import MemoryBlobs
 from shedjoin.local.tables import make_spec
+from shedjoin.operators.choice import open_join
+from shedjoin.operators.frame.join import Join, Opening, Outcome
 from shedjoin.policies import Age, Expected, Fifo, Greedy, Prob, Rand
+from shedjoin.policies.base import Policy
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.shedding import Shedding
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.spec.window import Within
+from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import SIDES
 
 SEED = 5
@@ -56,22 +53,15 @@ class Contestant:
 
     name: str
     spec: JoinSpec
-    store: WindowStore | BudgetedStore
+    join: Join
     seconds: list[float] = field(default_factory=list)
     matches: int = 0
 
     def run(self, blobs: list[Blob], watermark_ms: int) -> tuple[float, Outcome]:
         start = time.perf_counter()
-        if isinstance(self.store, BudgetedStore):
-            outcome = Outcome.of(budgeted_step(self.store, blobs, watermark_ms))
-            took = time.perf_counter() - start
-            self.store.payload.written.clear()
-            self.store.payload.dropped.clear()
-        else:
-            outcome = Outcome.of(step(self.store, blobs, watermark_ms))
-            took = time.perf_counter() - start
-            self.store.written.clear()
-            self.store.dropped.clear()
+        outcome = Outcome.of(self.join.step(blobs, watermark_ms))
+        took = time.perf_counter() - start
+        self.join.payload.settle()
         return took, outcome
 
 
@@ -144,14 +134,16 @@ def _contestants(
 ) -> list[Contestant]:
     tables = [_table(rng, side, batch, residents // 2, 0, seconds) for side in SIDES]
     short = _spec(tables, WINDOW_S // PART)
-    found = [Contestant("exact", short, WindowStore(short, MemoryWorkspace()))]
+    found = [Contestant("exact", short, _join(short))]
     for policy in STATIC + DYNAMIC:
         shedding = Shedding(Budget(rows=residents), policy)
         spec = replace(_spec(tables, WINDOW_S), shedding=shedding)
-        workspace = MemoryWorkspace()
-        store = BudgetedStore(spec, 0, SlotTable(workspace), Payload(workspace))
-        found.append(Contestant(type(policy).__name__, spec, store))
+        found.append(Contestant(type(policy).__name__, spec, _join(spec)))
     return found
+
+
+def _join(spec: JoinSpec) -> Join:
+    return open_join(Opening(spec, 0, MemoryBlobs(), None, MemoryWorkspace()))
 
 
 def _spec(tables: list[pa.Table], window_s: int) -> JoinSpec:

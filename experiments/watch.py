@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
-from shedjoin.core.policy import Policy, Residents
+from shedjoin.policies.base import Policy, Residents
 from shedjoin.types import FloatArray
 
 if TYPE_CHECKING:

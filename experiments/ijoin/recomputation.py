@@ -12,7 +12,7 @@ from experiments.ijoin.streams import DRIFTING, UNIFORM
 from experiments.ijoin.sweeps import steps
 from experiments.part import Claim, Part, Point, Session, find, verdict
 from shedjoin import Adaptive, Every, Successive
-from shedjoin.core.recompute import Recompute
+from shedjoin.spec.recompute import Recompute
 
 PER_STREAM = "k per stream"
 SCHEMES: dict[str, Recompute] = {

@@ -14,9 +14,10 @@ import pyarrow as pa
 from experiments.ijoin.streams import SECOND_US, TIMES, WORTHS, Streams, draw, tables
 from experiments.watch import Log, watched
 from shedjoin import Amortised, Budget, MostImportant, Within
-from shedjoin.core.policy import Policy
-from shedjoin.core.recompute import Recompute
-from shedjoin.local.runner import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
+from shedjoin.policies.base import Policy
+from shedjoin.spec.recompute import Recompute
 
 EVERY_SHED = Amortised(part=1e-9)
 """Scores anew at every shed. ``Successive()`` does the same, gives the same numbers and
@@ -103,8 +104,7 @@ def scored(
     report = found.batches[0].report
     there = log.seen[0].age_us[log.seen[0].age_us > 0] if log.seen else np.zeros(0)
     stayed = np.minimum(there / SECOND_US, window)
-    left = report.shed_left + report.shed_right
-    left += report.expired_left + report.expired_right
+    left = sum(report.shed) + sum(report.expired)
     total = report.lifetimes + stayed.sum()
     squares = (left + stayed.size) * (report.lifetimes_squared + (stayed**2).sum())
     fairness = float(total**2 / squares) if squares else 1.0

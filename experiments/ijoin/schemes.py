@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from shedjoin.core.lots import lots
-from shedjoin.core.policy import Policy, Residents
 from shedjoin.policies import Fifo, Greedy, IJoin, Prob, Size
+from shedjoin.policies.base import Policy, Residents
+from shedjoin.sampling.lots import lots
 from shedjoin.types import FloatArray
 
 if TYPE_CHECKING:

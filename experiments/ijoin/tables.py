@@ -12,8 +12,8 @@ from experiments.charts import FONT
 from experiments.ijoin.example import IMPORTANCE, INSTANTS, RAND, outputs, replay
 from experiments.ijoin.schemes import STYLES, ijoin
 from experiments.part import Claim, Part, Point, Session, Value, find, verdict
-from shedjoin.core.policy import Policy
 from shedjoin.policies import Fifo, Greedy, Size
+from shedjoin.policies.base import Policy
 
 
 class Printed(NamedTuple):

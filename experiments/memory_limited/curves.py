@@ -25,10 +25,10 @@ from experiments.memory_limited.streams import (
 )
 from experiments.part import Claim, Part, Point, Session, values, verdict
 from shedjoin import Amortised
-from shedjoin.core.policy import Policy
-from shedjoin.core.recompute import DEFAULT, Recompute
-from shedjoin.local.workloads import Curve, age_curve
+from shedjoin.datasets.workloads import Curve, age_curve
 from shedjoin.plan import AgeModel, k_opt, predicted_recall
+from shedjoin.policies.base import Policy
+from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.types import FloatArray
 
 CURVES: tuple[Curve, ...] = ("INC", "DEC", "BELL")

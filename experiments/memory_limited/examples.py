@@ -19,9 +19,9 @@ from experiments.memory_limited.runs import (
 from experiments.memory_limited.streams import SECOND_US, exactly_aged
 from experiments.part import Claim, Part, Point, Session, Value, find, verdict
 from experiments.watch import Log, watched
-from shedjoin.core.policy import Policy, Residents
-from shedjoin.local.streams import START_US
+from shedjoin.datasets.streams import START_US
 from shedjoin.plan import AgeModel, has_minima, k_opt
+from shedjoin.policies.base import Policy, Residents
 
 SMOOTH, DIPPING = (1, 1, 2, 1), (3, 0, 2)
 SHOWN = range(1, 9)

@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from experiments.memory_limited.streams import SECOND_US, TIMES, WINDOW, Stream
 from shedjoin import Amortised, Budget, Within
-from shedjoin.core.policy import Policy, Residents
-from shedjoin.core.recompute import DEFAULT, Recompute
-from shedjoin.local.runner import Run, join
-from shedjoin.local.streams import START_US
+from shedjoin.datasets.streams import START_US
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
 from shedjoin.plan import priorities
 from shedjoin.policies import Age, Prob, Recent, UntilExpiry
+from shedjoin.policies.base import Policy, Residents
+from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.types import FloatArray, IntArray
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ import numpy as np
 
 from experiments.memory_limited.runs import LeftOnly, result_times, run
 from experiments.memory_limited.streams import NORMALS, Stream
-from shedjoin.core.policy import Policy, Residents
-from shedjoin.local.runner import Run
+from shedjoin.local.run import Run
 from shedjoin.policies import EqCluster, PpsCluster, Uniform
+from shedjoin.policies.base import Policy, Residents
 from shedjoin.policies.samples import ByLot, by_lot
 from shedjoin.types import BoolArray, FloatArray, IntArray
 

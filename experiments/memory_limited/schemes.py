@@ -15,9 +15,9 @@ from experiments.memory_limited.samples import (
     TrueUniform,
 )
 from experiments.memory_limited.streams import OPPOSITE_RATE, RATE, WINDOW
-from shedjoin.core.policy import Policy
 from shedjoin.plan import FrequencyModel, uniform_fraction
 from shedjoin.plan.coins import clusters, whole_coins
+from shedjoin.policies.base import Policy
 from shedjoin.types import FloatArray
 
 SKEW = 2.0

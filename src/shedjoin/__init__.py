@@ -1,12 +1,13 @@
 """Stream joins inside a fixed budget, on Spark Structured Streaming."""
 
-from shedjoin.api import estimate, join
-from shedjoin.core.budget import Budget
-from shedjoin.core.importance import Histogram, Lookup
-from shedjoin.core.recompute import Adaptive, Amortised, Every, Successive
-from shedjoin.core.window import Within
+from shedjoin.api import aggregate, estimate, join, multijoin
+from shedjoin.on_demand import __getattr__ as __getattr__
 from shedjoin.policies.goals import MostImportant, MostResults, Sample
-from shedjoin.quality.aggregates import Avg, Count, Sum
+from shedjoin.sampling.aggregates import Avg, Count, Sum
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.importance import Histogram, Lookup
+from shedjoin.spec.recompute import Adaptive, Amortised, Every, Successive
+from shedjoin.spec.window import Within
 from shedjoin.version import VERSION
 
 __all__ = [
@@ -24,7 +25,9 @@ __all__ = [
     "Successive",
     "Sum",
     "Within",
+    "aggregate",
     "estimate",
     "join",
+    "multijoin",
 ]
 __version__ = VERSION

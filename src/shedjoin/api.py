@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from shedjoin.core.budget import Budget
-from shedjoin.core.keys import On
-from shedjoin.core.policy import Discipline, Policy
-from shedjoin.core.recompute import DEFAULT, Recompute
-from shedjoin.core.window import Duration, Within
 from shedjoin.errors import MissingExtraError
+from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, MostImportant, shedding_of
-from shedjoin.quality.aggregates import Aggregate
+from shedjoin.sampling.aggregates import Aggregate
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.keys import On
+from shedjoin.spec.multijoin import OnEach, WithinEach
+from shedjoin.spec.recompute import DEFAULT, Recompute
+from shedjoin.spec.shedding import Discipline
+from shedjoin.spec.window import Duration, Within
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -33,6 +36,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     shards: int | None = None,
     suffixes: tuple[str, str] = ("_left", "_right"),
     name: str = "shedjoin",
+    event_time: str | None = None,
 ) -> DataFrame:
     """Join two streams by key within a window of event time.
 
@@ -77,19 +81,18 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     name : str, default "shedjoin"
         Name of the counts in ``query.lastProgress["observedMetrics"]``. Two joins in
         one query need two names.
+    event_time : str, optional
+        Name of a column to add: the later of both times. Spark knows it as event time,
+        so windows, ``dropDuplicatesWithinWatermark`` and further joins over it work in
+        append mode. No result is late by it.
 
     Returns
     -------
     DataFrame
         Keys of the same name once, then the other columns of left and of right.
     """
-    try:
+    with _spark_for("join"):
         from shedjoin.spark.join import join as spark_join
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"shedjoin.join needs {error.name!r}, which is not installed.",
-            fix='run pip install "shedjoin[spark]".',
-        ) from error
     return spark_join(
         left,
         right,
@@ -103,6 +106,100 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         shards=shards,
         suffixes=suffixes,
         name=name,
+        event_time=event_time,
+    )
+
+
+def multijoin(
+    streams: Mapping[str, DataFrame],
+    *,
+    on: OnEach,
+    within: WithinEach,
+    time: Mapping[str, str] | None = None,
+    shards: int | None = None,
+    name: str = "shedjoin",
+    event_time: str | None = None,
+) -> DataFrame:
+    """Join two to five streams by a common key within windows of event time.
+
+    Rows of the times t form a result if ``max(t) - t[s]`` is at most ``within[s]`` for
+    every stream s: each row waits so long for the others. That depends on event times
+    alone, not on the order in which rows come. Late rows are dropped and counted as in
+    :func:`join`.
+
+    Parameters
+    ----------
+    streams : dict of DataFrame
+        Two to five streams by name, each with ``withWatermark`` on its event time; or
+        as many batch DataFrames.
+    on : str, list of str, or dict
+        Key columns: ``"id"``, ``["a", "b"]``, or those of each stream by its name.
+    within : str, timedelta, or dict
+        How long a row waits for the others: ``"1 minute"``, or by stream.
+    time : dict, optional
+        Event-time columns by stream. Taken from the watermarks of streams.
+    shards, name, event_time
+        As in :func:`join`.
+
+    Returns
+    -------
+    DataFrame
+        Keys that have the same name in all streams once, then the other columns,
+        stream by stream. A name that stands in several streams gets ``_`` and the name
+        of its stream appended.
+    """
+    with _spark_for("multijoin"):
+        from shedjoin.spark.multijoin import multijoin as spark_multijoin
+    return spark_multijoin(
+        streams,
+        on=on,
+        within=within,
+        time=time,
+        shards=shards,
+        name=name,
+        event_time=event_time,
+    )
+
+
+def aggregate(
+    results: DataFrame,
+    *,
+    window: Duration,
+    aggregates: Mapping[str, Column],
+    time: str | Column | Sequence[str | Column] | None = None,
+    slide: Duration | None = None,
+    by: str | Sequence[str] = (),
+) -> DataFrame:
+    """Aggregate the results of a join over windows of one of their own times.
+
+    What Spark's ``groupBy(window(...))`` does, also for a time that may lie behind the
+    watermark: a row that waited for its partner is not late for its window. The windows
+    come out in append mode, each once, when no more results of it can come; over the
+    time of a stream that waits for w, that is w later than over the latest time.
+
+    Over the ``event_time`` of :func:`join` Spark's own calls give the same.
+
+    Parameters
+    ----------
+    results : DataFrame
+        Results of :func:`join` or :func:`multijoin`, a stream or a table.
+    window, slide, by
+        As in :func:`estimate`.
+    aggregates : dict
+        Names with aggregates of Spark: ``{"n": F.count("*"), "worth": F.sum("bid")}``.
+    time : str, Column, or several, optional
+        What puts a row into a window: a time column of the join, or of several the
+        latest. By default the ``event_time`` of the join, or else the latest of all.
+
+    Returns
+    -------
+    DataFrame
+        ``window``, the columns of ``by`` and the aggregates.
+    """
+    with _spark_for("aggregate"):
+        from shedjoin.spark.windows import aggregate as spark_aggregate
+    return spark_aggregate(
+        results, window=window, aggregates=aggregates, time=time, slide=slide, by=by
     )
 
 
@@ -158,19 +255,14 @@ def estimate(
     Notes
     -----
     *Source.* Horvitz-Thompson totals, ratio estimator, Satterthwaite's degrees of
-    freedom for Student's t: :mod:`shedjoin.quality.horvitz_thompson` has the formulas.
+    freedom for Student's t: :mod:`shedjoin.sampling.horvitz_thompson` has the formulas.
 
     *Guarantee.* COUNT and SUM are unbiased; AVG is for many clusters. The error is
     unbiased if the weights of a cluster are equal, and on the safe side if they grow
     and values have one sign.
     """
-    try:
+    with _spark_for("estimate"):
         from shedjoin.spark.estimate import estimate as spark_estimate
-    except ModuleNotFoundError as error:
-        raise MissingExtraError(
-            f"shedjoin.estimate needs {error.name!r}, which is not installed.",
-            fix='run pip install "shedjoin[spark]".',
-        ) from error
     return spark_estimate(
         results,
         window=window,
@@ -180,3 +272,15 @@ def estimate(
         by=by,
         level=level,
     )
+
+
+@contextmanager
+def _spark_for(call: str) -> Iterator[None]:
+    """Say what to install if the engine is not there."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"shedjoin.{call} needs {error.name!r}, which is not installed.",
+            fix='run pip install "shedjoin[spark]".',
+        ) from error

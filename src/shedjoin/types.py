@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 IntArray: TypeAlias = npt.NDArray[np.int64]
+Grid: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 Cube: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]

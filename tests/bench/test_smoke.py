@@ -21,6 +21,9 @@ FIELDS = {
     "learning": [f"{kind}_ratio" for kind in ("zipf", "INC", "DEC", "BELL")],
     "shedding": ["static_ratio", "dynamic_ratio", "growth_ratio"],
     "budget": ["of"],
+    "budget-speed": [
+        f"ratio_{name}" for name in ("most_results", "prob", "fifo", "ijoin", "sample")
+    ],
 }
 
 
@@ -32,7 +35,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
     return record
 
 
-LONG = ("learning", "budget", "window-growth")
+LONG = ("learning", "budget", "budget-speed", "window-growth")
 """Their quick form takes most of a minute."""
 
 

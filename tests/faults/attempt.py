@@ -20,12 +20,12 @@ import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.codec import decode_rows
-from shedjoin.core.report import REPORT_FIELDS
-from shedjoin.core.spec import JoinSpec
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.ipc import decode_rows
 from shedjoin.spark.disk import CopySettings
 from shedjoin.spark.operator import JoinProcessor
+from shedjoin.spec.report import count_types
+from shedjoin.spec.streams import JoinSpec
 
 SHARD = 0
 QUERY = "11111111-2222-3333-4444-555555555555"
@@ -138,18 +138,24 @@ def gathered(frames: Iterable[pd.DataFrame]) -> Given:
         cells = frame.to_numpy(dtype=object).tolist()
         rows += [dict(zip(frame.columns, row, strict=True)) for row in cells]
     blobs = [row["results"] for row in rows if row["results"]]
-    told = [row for row in rows if not pd.isna(row[REPORT_FIELDS[0]])]
-    counts = {name: sum(row[name] for row in told) for name in REPORT_FIELDS}
+    told = [row for row in rows if not pd.isna(row["matched"])]
+    names = count_types(("left", "right"))
+    counts = {name: sum(row[name] for row in told) for name in names}
     return Given([batch for blob in blobs for batch in decode_rows(blob)], counts)
 
 
 def _arrived(blobs: Sequence[Blob]) -> list[dict[str, Any]]:
     """A beat, which every shard gets in every micro-batch, and the blobs."""
-    rows = [{"shard": SHARD, "side": 0, "digest": b"", "blob": b""}]
+    rows = [{"shard": SHARD, "stream": 0, "digest": b"", "blob": b""}]
     for blob in blobs:
         payload = pa.py_buffer(blob.payload).to_pybytes()
         rows.append(
-            {"shard": SHARD, "side": blob.side, "digest": blob.digest, "blob": payload}
+            {
+                "shard": SHARD,
+                "stream": blob.stream,
+                "digest": blob.digest,
+                "blob": payload,
+            }
         )
     return rows
 

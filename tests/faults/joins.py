@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import cache
 from typing import Any, Literal
@@ -11,18 +11,18 @@ from unittest.mock import patch
 
 import pyarrow as pa
 
-from local.keys import key_fields
 from local.runs import REPORTED, matches_of, truth, window_of
-from local.streams import tables
 from shedjoin import Budget, local, policies
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.recompute import DEFAULT
-from shedjoin.core.spec import JoinSpec
+from shedjoin.columns.arrivals import Blob
 from shedjoin.local import shard as local_shards
-from shedjoin.local.runner import Delivery
+from shedjoin.local.delivery import Delivery
 from shedjoin.local.tables import make_spec
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spark.shard import bucket_seed
+from shedjoin.spec.recompute import DEFAULT
+from shedjoin.spec.streams import JoinSpec
+from support.keys import key_fields
+from support.streams import tables
 
 from .attempt import OF_COPIES, QUERY, SHARD
 from .streams import make_stream
@@ -103,14 +103,17 @@ def _made(kind: Kind, stream: int, other: bool) -> Join:
         found = [matches_of(batch.results) for batch in run.batches]
         assert found == expected.matches
         for batch, report in zip(run.batches, expected.reports, strict=True):
-            assert {name: getattr(batch.report, name) for name in REPORTED} == report
+            counts = batch.report.counts(spec.names)
+            assert {name: counts[name] for name in REPORTED} == report
     delivery = Delivery(_BLOBS)
     return Join(
         spec=spec,
         arrivals=[[blob for _, blob in delivery.deliver(t, spec)] for t in streams],
         watermarks_ms=[batch.report.watermark_ms for batch in run.batches],
         results=[in_order(batch.results) for batch in run.batches],
-        counts=[without_copies(asdict(batch.report)) for batch in run.batches],
+        counts=[
+            without_copies(batch.report.counts(spec.names)) for batch in run.batches
+        ],
         states=states,
     )
 

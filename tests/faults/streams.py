@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from local.keys import KeyKind, key_of
-from local.streams import START_US, Batch, Case
 from oracle.join import Row
+from support.keys import KeyKind, key_of
+from support.streams import START_US, Batch, Case
 
 BATCHES = 8
 _STEP_US = 10_000_000

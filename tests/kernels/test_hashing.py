@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shedjoin.core.packing import shard_of
+from shedjoin.columns.packing import shard_of
 from shedjoin.kernels.hashing import chain_bytes, chain_words, mixed
 from shedjoin.types import ByteArray, IntArray, OffsetArray
 

@@ -9,14 +9,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from shedjoin.kernels.index import (
+    BLOCK,
     NEVER,
     NOWHERE,
     STRIDE,
     Index,
     Pairs,
-    Reach,
     bury,
     count_after,
+    fixed,
     link,
     probe,
     read_run,
@@ -26,6 +27,15 @@ from shedjoin.types import IntArray
 keys = st.sampled_from([0, 1, 2, 3, -1, 2**63 - 1, -(2**63)])
 times = st.integers(-6, 20)
 rows = st.lists(st.tuples(keys, times), max_size=12)
+
+
+class Reach(NamedTuple):
+    """Which residents an arrival sees: ``time - back <= resident <= time + ahead``."""
+
+    back: int
+    ahead: int
+
+
 reaches = st.builds(Reach, st.integers(-3, 6), st.integers(-3, 6))
 
 SEED = -7
@@ -54,26 +64,23 @@ def empty_index(capacity: int) -> Index:
     return Index(heads, np.zeros(STRIDE * capacity, np.int64), SEED)
 
 
-def room(size: int) -> Pairs:
-    return Pairs(np.empty(size, np.int64), np.empty(size, np.int64))
-
-
 def all_matches(
     arrivals: list[Row], reach: Reach, index: Index, base: int, size: int
 ) -> list[tuple[int, int]]:
     """Probe call after call, with more room when one arrival needs it."""
     key, time = columns(arrivals)
-    pairs, start = room(size), 0
+    limits = fixed(time - reach.back), fixed(time + reach.ahead)
+    pairs, start = Pairs.room(size), 0
     out: list[tuple[int, int]] = []
     while start < len(arrivals):
-        found, after, _ = probe(key, time, start, reach, index, base, pairs)
+        found, after, _ = probe(key, *limits, start, index, base, pairs)
         assert start <= after <= len(arrivals)
-        assert found <= pairs.slot.size
+        assert found <= pairs.slot.size - BLOCK
         got = pairs.arrival[:found].tolist()
         assert all(start <= arrival < after for arrival in got)
         out += zip(got, pairs.slot[:found].tolist(), strict=True)
         if not found and after < len(arrivals):
-            pairs = room(2 * pairs.slot.size)
+            pairs = pairs.doubled()
         start = after
     return sorted(out)
 
@@ -181,7 +188,7 @@ def test_an_arrival_with_more_matches_than_room_is_not_begun() -> None:
     index = empty_index(4)
     link(*columns([(7, 0)] * 4), 0, index)
     key, time = columns([(1, 0), (7, 0)])
-    found, after, _ = probe(key, time, 0, Reach(0, 0), index, 0, room(3))
+    found, after, _ = probe(key, time, time, 0, index, 0, Pairs.room(3))
     assert found == 0
     assert after <= 1
-    assert probe(key, time, after, Reach(0, 0), index, 0, room(64)) == (4, 2, 4)
+    assert probe(key, time, time, after, index, 0, Pairs.room(64)) == (4, 2, 4)

@@ -20,6 +20,7 @@ EXPECTED = {
     "probe": 1,
     "count_after": 1,
     "read_run": 1,
+    "times_of": 1,
     "bury": 1,
 }
 
@@ -30,10 +31,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 from shedjoin import Within, local
-from shedjoin.core.packing import pack
-from shedjoin.core.step import Outcome, step
-from shedjoin.core.store import WindowStore
-from shedjoin.core.workspace import MappedWorkspace
+from shedjoin.columns.packing import pack
+from shedjoin.local.shard import MemoryBlobs
+from shedjoin.operators.choice import open_join
+from shedjoin.operators.frame.join import Opening, Outcome, commit, stored_directory
+from shedjoin.state.workspace import MappedWorkspace
 from shedjoin.kernels import hashing, index
 from shedjoin.local.tables import make_spec
 
@@ -73,19 +75,26 @@ for kind in KINDS:
         restart_every=6,
     )
 
+local.multijoin(
+    [{n: table(n, batch, "int64") for n in "abc"} for batch in range(5)],
+    on="k",
+    within="5 seconds",
+    time={n: n for n in "abc"},
+)
+
 with tempfile.TemporaryDirectory() as folder:
-    workspace, opened, names = MappedWorkspace(Path(folder)), False, ("_l", "_r")
+    workspace, stored = MappedWorkspace(Path(folder)), MemoryBlobs()
+    names = ("_l", "_r")
     for batch in range(20):
         sides = table("l", batch, "int64"), table("r", batch, "int64")
         schemas = sides[0].schema, sides[1].schema
         spec = make_spec(schemas, "k", WINDOW, ("l", "r"), 1, names)
-        if opened:
-            directory = store.directory("")
-            store = WindowStore(spec, workspace, directory, opened=True)
-        else:
-            store, opened = WindowStore(spec, workspace), True
+        directory = stored_directory(stored, spec)
+        opening = Opening(spec, 0, stored, directory, workspace)
+        join = open_join(opening._replace(opened=directory is not None))
         blobs = [b for s in (0, 1) for _, b in pack(sides[s].to_batches(), s, spec)]
-        Outcome.of(step(store, blobs, 1000 * (100 + 10 * batch)))
+        Outcome.of(join.step(blobs, 1000 * (100 + 10 * batch)))
+        commit(join, stored, "token")
 
 kernels = {
     name: kernel

@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from oracle.join import Row, exact_join
 from shedjoin import Within, local
-
-from .keys import key_fields
-from .streams import Case, note_of, tables
+from support.keys import key_fields
+from support.streams import Case, note_of, tables
 
 Match = tuple[int, int, str | None, int | None]
 REPORTED = (
@@ -25,6 +24,11 @@ REPORTED = (
     "resident_right",
     "watermark_ms",
 )
+
+
+def counts_of(batch: local.LocalBatch) -> dict[str, float]:
+    """Counts by name."""
+    return batch.report.counts(("left", "right"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +82,7 @@ def run(
     return Outcome(
         matches=[matches_of(batch.results) for batch in done.batches],
         reports=[
-            {name: int(getattr(batch.report, name)) for name in REPORTED}
+            {name: int(counts_of(batch)[name]) for name in REPORTED}
             for batch in done.batches
         ],
         states=list(done.state_bytes),

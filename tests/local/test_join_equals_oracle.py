@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 from oracle.join import Row, exact_join
+from support.keys import key_fields
+from support.streams import TIME_TYPE, Case, make_case, note_of, tables
 
-from .keys import key_fields
 from .runs import differences, run, truth
-from .streams import TIME_TYPE, Case, make_case, note_of, tables
 
 CHUNK = 20
 

@@ -2,8 +2,9 @@
 
 import pytest
 
+from support.streams import Case, make_case
+
 from .runs import Outcome, differences, run, truth
-from .streams import Case, make_case
 
 CHUNK = 10
 

@@ -16,9 +16,8 @@ from oracle.join import (
     new_pairs,
     time_of,
 )
-
-from .keys import KEY_KINDS, key_of
-from .streams import START_US, Case, make_case, tables
+from support.keys import KEY_KINDS, key_of
+from support.streams import START_US, Case, make_case, tables
 
 CASES = [make_case(seed) for seed in range(400)]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from oracle.shedding import Arrival
+    from .shedding import Arrival
 
 
 class Clock:

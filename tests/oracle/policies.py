@@ -13,7 +13,7 @@ from functools import cache
 from itertools import combinations
 from typing import Literal
 
-from oracle.shedding import Arrival, Resident, Score, Simulation
+from .shedding import Arrival, Resident, Score, Simulation
 
 Recompute = Callable[[int, Simulation], bool]
 """(pool, simulation) -> whether priorities are computed anew for this victim."""

@@ -17,8 +17,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from oracle.clock import Clock
-from oracle.shedding import Arrival
+from .clock import Clock
+from .shedding import Arrival
 
 PerRow = Callable[[int, int], float]
 """(key, number of the row) -> its size, or its lot."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Literal, NamedTuple
 
-from oracle.clock import Clock
+from .clock import Clock
 
 Order = Literal["shed_then_join", "probe_then_insert"]
 Ties = Literal["oldest", "newest"]

@@ -4,8 +4,8 @@ from collections import Counter
 
 import pytest
 
-from oracle.join import Row, exact_join
-from oracle.stories import STORIES, Story
+from .join import Row, exact_join
+from .stories import STORIES, Story
 
 
 def rows_of(story: Story, batch: int, side: str) -> list[Row]:

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from oracle import policies
-from oracle.shedding import Arrival, Order, Outcome, Rules, Score, Ties, simulate
+
+from .shedding import Arrival, Order, Outcome, Rules, Score, Ties, simulate
 
 Instants = list[list[Arrival]]
 

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from oracle import policies
-from oracle.policies import adaptive, every, ijoin, offline_optimum, scripted
-from oracle.shedding import (
+
+from .policies import adaptive, every, ijoin, offline_optimum, scripted
+from .shedding import (
     Arrival,
     Outcome,
     Resident,

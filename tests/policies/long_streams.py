@@ -81,8 +81,8 @@ def on_time(stream: Stream) -> IntArray:
         stream.batches, on=stream.on, within=WITHIN, time=TIMES, lateness=LATENESS
     )
     found = np.sort(paired(*(run.results[name].to_numpy() for name in NAMES)))
-    assert run.report.late_left
-    assert run.report.late_right
+    assert run.report.late[0]
+    assert run.report.late[1]
     assert np.isin(found, stream.pairs).all()
     return found
 

@@ -9,9 +9,11 @@ import pyarrow as pa
 
 from oracle.shedding import Arrival
 from shedjoin import Budget, MostImportant, Successive, Within
-from shedjoin.core.policy import Discipline, Policy
-from shedjoin.core.recompute import Recompute
-from shedjoin.local.runner import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
+from shedjoin.policies.base import Policy
+from shedjoin.spec.recompute import Recompute
+from shedjoin.spec.shedding import Discipline
 
 START = 1_700_000_000
 TIMES = ("left_time", "right_time")

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from shedjoin.core.policy import Policy, Residents
-from shedjoin.core.recompute import DEFAULT
 from shedjoin.errors import ParameterError
 from shedjoin.models.learned import Models
 from shedjoin.policies import EqCluster
+from shedjoin.policies.base import Policy, Residents
 from shedjoin.policies.samples import ByLot
+from shedjoin.spec.recompute import DEFAULT
 from shedjoin.testing import CHECKS, Trials, check_policy
 from shedjoin.types import FloatArray, IntArray
 

@@ -6,11 +6,12 @@ import pyarrow as pa
 import pytest
 
 from shedjoin import Budget, MostImportant, Within
-from shedjoin.core.budget import parse_bytes
-from shedjoin.core.policy import Policy
 from shedjoin.errors import ColumnTypeError, ParameterError
-from shedjoin.local.runner import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
 from shedjoin.policies import Expected, Fifo, Prob, Size, UntilExpiry
+from shedjoin.policies.base import Policy
+from shedjoin.spec.budget import parse_bytes
 
 START = 1_700_000_000
 ROW_BYTES = 200
@@ -77,7 +78,7 @@ def test_shares_are_equal_and_add_up(budget: Budget, shards: int) -> None:
 
 def test_a_policy_without_a_budget() -> None:
     with pytest.raises(ParameterError, match="without a budget"):
-        join([], on="k", within=Within(), time=("t", "t"), keep=Fifo())
+        join([], on="k", within=Within(after="0 seconds"), time=("t", "t"), keep=Fifo())
 
 
 # ------------------------------------------------------------------ held by a join
@@ -123,7 +124,7 @@ def run(
 
 def residents(found: Run) -> list[int]:
     reports = [batch.report for batch in found.batches]
-    return [report.resident_left + report.resident_right for report in reports]
+    return [report.resident[0] + report.resident[1] for report in reports]
 
 
 def held_bytes(found: Run) -> list[int]:
@@ -132,14 +133,14 @@ def held_bytes(found: Run) -> list[int]:
 
 def adds_up(found: Run) -> bool:
     report = found.report
-    shed = report.shed_left + report.shed_right
+    shed = report.shed[0] + report.shed[1]
     why = report.unadmitted + report.unretained
     why += report.refused + report.evicted + report.outlived
-    left = report.late_left + report.shed_left + report.expired_left
-    right = report.late_right + report.shed_right + report.expired_right
+    left = report.late[0] + report.shed[0] + report.expired[0]
+    right = report.late[1] + report.shed[1] + report.expired[1]
     return (
-        report.seen_left == left + report.resident_left
-        and report.seen_right == right + report.resident_right
+        report.seen[0] == left + report.resident[0]
+        and report.seen[1] == right + report.resident[1]
         and shed == why
     )
 
@@ -158,14 +159,14 @@ def test_rows(policy: Policy, split: float | None, rows: int) -> None:
         assert residents(found)[-1] == min(rows, 20)
     else:
         left = round(split * rows)
-        assert found.report.resident_left == min(10, left)
-        assert found.report.resident_right == min(10, rows - left)
+        assert found.report.resident[0] == min(10, left)
+        assert found.report.resident[1] == min(10, rows - left)
 
 
 def test_no_rows_give_no_results() -> None:
     found = run(Budget(rows=0), TEN, Fifo())
     assert found.report.matched == 0
-    assert found.report.shed_left + found.report.shed_right == 20
+    assert found.report.shed[0] + found.report.shed[1] == 20
     assert found.report.refused == 20
 
 

@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from shedjoin.core.policy import Policy, Residents
 from shedjoin.models.learned import Models
 from shedjoin.policies import POLICIES, Fifo
+from shedjoin.policies.base import Policy, Residents
 from shedjoin.testing import CHECKS, Trials, check_policy
 from shedjoin.testing.invariant import Parameters
 from shedjoin.types import BoolArray, FloatArray

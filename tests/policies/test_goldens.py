@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from oracle.shedding import Arrival
-from shedjoin.core.policy import Policy
 from shedjoin.policies import Fifo, Greedy, IJoin, Size
+from shedjoin.policies.base import Policy
 
 from .streams import run
 

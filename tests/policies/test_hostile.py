@@ -12,16 +12,17 @@ import pyarrow.compute as pc
 import pytest
 
 from shedjoin import Budget, MostResults, Within, local
-from shedjoin.core.policy import Policy, Residents
-from shedjoin.core.recompute import DEFAULT
-from shedjoin.core.store import BEGINNING_MS
 from shedjoin.errors import ColumnTypeError
-from shedjoin.local.runner import Delivery, Run
-from shedjoin.local.shard import BudgetedShard
+from shedjoin.local.delivery import Delivery
+from shedjoin.local.run import Run
+from shedjoin.local.shard import LocalShard
 from shedjoin.local.tables import make_spec
 from shedjoin.models.learned import Models
+from shedjoin.operators.frame.join import BEGINNING_MS
 from shedjoin.policies import Age, Fifo, IJoin, Prob
+from shedjoin.policies.base import Policy, Residents
 from shedjoin.policies.goals import shedding_of
+from shedjoin.spec.recompute import DEFAULT
 from shedjoin.types import FloatArray
 
 MICROSECONDS = pa.timestamp("us", "UTC")
@@ -139,9 +140,9 @@ def test_before_1970_is_as_after(policy: Policy | MostResults) -> None:
             seed=0,
         )
         spec = spec.with_shedding(shedding)
-        shard = BudgetedShard(spec, 0, bucket_seed=0)
+        shard = LocalShard(spec, 0, bucket_seed=0)
         blobs = [blob for _, blob in Delivery().deliver(sides, spec)]
-        shard.store.watermark_ms = BEGINNING_MS
+        shard.join.watermark_ms = BEGINNING_MS
         shards.append(shard.run(blobs, BEGINNING_MS).report)
     assert shards[0].matched == shards[1].matched > 1000
     assert shards[0].outlived == shards[1].outlived
@@ -242,7 +243,7 @@ def test_the_ends_of_time() -> None:
     for budget in (None, Budget(rows=100)):
         run = local.join([(left, right)], **JOIN, budget=budget)
         report = run.report
-        assert report.late_left == 4
+        assert report.late[0] == 4
         times = run.results["l_time"].cast(pa.int64()).to_pylist()
         assert times == [2**62 - 1]
         assert run.results["r_time"].cast(pa.int64()).to_pylist() == times
@@ -252,5 +253,5 @@ def test_times_with_and_without_a_zone() -> None:
     left = LEFT[0]
     bare = RIGHT[0]["r_time"].cast(pa.timestamp("us"))
     right = RIGHT[0].set_column(1, "r_time", bare)
-    with pytest.raises(ColumnTypeError, match="only one has a time zone"):
+    with pytest.raises(ColumnTypeError, match="only 'l_time' has a time zone"):
         local.join([(left, right)], **JOIN)

@@ -9,8 +9,8 @@ import pytest
 
 from oracle import policies as slow
 from oracle.shedding import Rules, simulate
-from shedjoin.core.policy import Policy, Residents
 from shedjoin.models.learned import Models
+from shedjoin.policies.base import Policy, Residents
 from shedjoin.types import BoolArray, FloatArray
 
 from .streams import pairs, random_arrivals, run

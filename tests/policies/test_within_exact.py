@@ -16,9 +16,9 @@ import pyarrow as pa
 import pytest
 
 from shedjoin import Budget, MostImportant, local
-from shedjoin.core.policy import Discipline
 from shedjoin.errors import ParameterError
 from shedjoin.policies import POLICIES
+from shedjoin.spec.shedding import Discipline
 
 from .long_streams import (
     KEYS,
@@ -195,7 +195,9 @@ def test_residents_that_move_between_two_parts(
     policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A micro-batch is joined in parts; what is held is tidied up between them."""
-    monkeypatch.setattr("shedjoin.core.budgeted.ordered.PART_ROWS", 900, raising=False)
+    monkeypatch.setattr(
+        "shedjoin.operators.budgeted.ordered.PART_ROWS", 900, raising=False
+    )
     cell = Cell(policy, 0, "many", "integer", DISCIPLINES[0], 1, 0, 0, 0, tiny=1)
     assert list(amiss(cell)) == []
 
@@ -206,7 +208,7 @@ def test_more_matches_than_there_is_room_for(
     policy: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Room is used again and again, and an arrival may need more than there is."""
-    monkeypatch.setattr("shedjoin.core.budgeted.rounds.ROOM_FOR", 100)
+    monkeypatch.setattr("shedjoin.operators.budgeted.rounds.ROOM_FOR", 100)
     cell = covering(policy)[4]
     assert cell.shape == "mixed"
     assert list(amiss(cell._replace(ample=1))) == []

@@ -18,12 +18,12 @@ import pandas as pd
 import pyarrow as pa
 
 from shedjoin import Budget, Within
-from shedjoin.core.packing import pack
-from shedjoin.core.recompute import DEFAULT
-from shedjoin.core.spec import JoinSpec
+from shedjoin.columns.packing import pack
 from shedjoin.local.tables import make_spec
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spark.operator import JoinProcessor
+from shedjoin.spec.recompute import DEFAULT
+from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import SIDES, Side
 
 START_US = 1_700_000_000_000_000
@@ -108,7 +108,7 @@ def frames(task: dict[str, Any], spec: JoinSpec) -> Iterator[pd.DataFrame]:
         for _, blob in pack(batches, side, spec):
             payload = pa.py_buffer(blob.payload).to_pybytes()
             yield pd.DataFrame(
-                {"side": [side], "digest": [blob.digest], "blob": [payload]}
+                {"stream": [side], "digest": [blob.digest], "blob": [payload]}
             )
 
 

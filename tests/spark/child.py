@@ -13,10 +13,11 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from shedjoin import Within, join
-from spark.frames import as_streams
-from spark.queries import run
-from spark.sessions import session_settings
-from spark.sources import Sources
+
+from .frames import as_streams
+from .queries import run
+from .sessions import session_settings
+from .sources import Sources
 
 DELAY = "15 seconds"
 WINDOW = Within(before="10 seconds", after="20 seconds")

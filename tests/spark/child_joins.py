@@ -14,11 +14,11 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from spark.hosts import start_hosts
-from spark.named_joins import joined, locate
-from spark.queries import finish, start
-from spark.sessions import session_settings
-from spark.sources import Sources
+from .hosts import start_hosts
+from .named_joins import joined, locate
+from .queries import finish, start
+from .sessions import session_settings
+from .sources import Sources
 
 
 def main(folder: Path, master: str, settings: dict[str, str], *names: str) -> None:

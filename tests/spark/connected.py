@@ -13,10 +13,11 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from shedjoin import Within, join
-from spark.frames import as_streams
-from spark.queries import PATIENCE_S, start, written
-from spark.sessions import session_settings
-from spark.sources import Sources
+
+from .frames import as_streams
+from .queries import PATIENCE_S, start, written
+from .sessions import session_settings
+from .sources import Sources
 
 
 def main(folder: Path) -> None:

@@ -11,10 +11,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 import shedjoin
-from local.keys import key_fields
 from local.runs import window_of
-from local.streams import Case
 from shedjoin import Within
+from support.keys import key_fields
+from support.streams import Case
 
 Frames = tuple[DataFrame, DataFrame]
 

@@ -15,7 +15,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import shedjoin
 from shedjoin import Budget, MostImportant, MostResults, Sample, Within
-from shedjoin.local.runner import join as local_join
+from shedjoin.local.join import join as local_join
 from shedjoin.policies import IJoin, PpsCluster
 
 from .budgets import Tables

@@ -9,15 +9,15 @@ import pandas as pd
 import pyarrow as pa
 from pyspark.sql import Row
 
-from local.keys import key_fields
 from local.runs import window_of
-from local.streams import Case, tables
-from shedjoin.core.codec import decode_rows
-from shedjoin.core.packing import pack
-from shedjoin.core.spec import JoinSpec
+from shedjoin.columns.ipc import decode_rows
+from shedjoin.columns.packing import pack
 from shedjoin.local.tables import make_spec, usable_rows
 from shedjoin.spark.operator import JoinProcessor
+from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import SIDES
+from support.keys import key_fields
+from support.streams import Case, tables
 
 from .queries import Rows
 
@@ -111,14 +111,14 @@ def arrivals_of(case: Case, *, backwards: bool = False) -> list[Arrivals]:
     spec = spec_of(case)
     batches = []
     for pair in tables(case):
-        rows = [Row(side=0, digest=b"", blob=b"")]
+        rows = [Row(stream=0, digest=b"", blob=b"")]
         for side in SIDES:
-            usable = usable_rows(pair[side], spec.sides[side], direct=spec.direct)
+            usable = usable_rows(pair[side], spec.streams[side], direct=spec.direct)
             size = max(1, -(-usable.num_rows // 3))
             for first in range(0, usable.num_rows, size):
                 for _, blob in pack([usable.slice(first, size)], side, spec):
                     payload = pa.py_buffer(blob.payload).to_pybytes()
-                    rows.append(Row(side=side, digest=blob.digest, blob=payload))
-        frame = pd.DataFrame(rows, columns=["side", "digest", "blob"])
+                    rows.append(Row(stream=side, digest=blob.digest, blob=payload))
+        frame = pd.DataFrame(rows, columns=["stream", "digest", "blob"])
         batches.append(frame[::-1] if backwards else frame)
     return batches

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 from pyspark import TaskContext
 
-from shedjoin.core.policy import Residents
 from shedjoin.policies import IJoin
+from shedjoin.policies.base import Residents
 from shedjoin.types import FloatArray
 
 if TYPE_CHECKING:

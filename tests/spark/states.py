@@ -10,6 +10,7 @@ import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from shedjoin.kernels.slots import SEED
+from shedjoin.state.directory import split_token
 
 DIRECTORY = -1
 Blobs = dict[tuple[int, int], bytes]
@@ -36,12 +37,13 @@ def without_tokens(blobs: Blobs) -> dict[tuple[int, int], Any]:
 
 def decoded(blob: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Facts and rows of an Arrow stream, without token and seed of the buckets."""
-    with pa.ipc.open_stream(blob) as reader:
+    _, arrow = split_token(blob)
+    with pa.ipc.open_stream(arrow) as reader:
         said = (reader.schema.metadata or {}).get(b"shedjoin", b"{}")
         rows: list[dict[str, Any]] = reader.read_all().to_pylist()
     facts = json.loads(said)
-    facts.pop("token", None)
-    facts.pop("seed", None)
-    if "scalars" in facts:
-        facts["scalars"][SEED] = 0
+    own = facts.get("own", {})
+    own.pop("seed", None)
+    if "scalars" in own:
+        own["scalars"][SEED] = 0
     return facts, rows

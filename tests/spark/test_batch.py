@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 import shedjoin
-from local.streams import make_case, tables
 from shedjoin import Within
+from support.streams import make_case, tables
 
 from .frames import MINUTE, TIMES, as_streams, as_tables
 from .joins import native, ours

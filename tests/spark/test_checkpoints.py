@@ -17,8 +17,9 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 import shedjoin
 from shedjoin import Within
 
+from .four_streams import BATCHES, WINDOW, Streams, native_join
 from .frames import MINUTE, as_streams
-from .queries import Run, run
+from .queries import Run, run, same
 from .sources import Sources
 from .values import times
 
@@ -175,3 +176,21 @@ def test_other_names_and_delays(spark: SparkSession, old: Path, folder: Path) ->
         *frames, on="k", within=MINUTE, suffixes=("_a", "_b"), name="other"
     )
     assert len(run(other, folder).rows) == 300
+
+
+def test_a_budget_comes_and_goes(spark: SparkSession, tmp_path: Path) -> None:
+    streams = Streams(tmp_path / "in", spark)
+    ample = shedjoin.Budget(rows=100_000)
+    stages = ((0, 3, None), (3, 6, ample), (6, BATCHES, None))
+    for first, end, budget in stages:
+        frames = streams.write(first, end).read()
+        joined = shedjoin.join(
+            frames["a"], frames["b"], on="k", within=WINDOW, budget=budget
+        )
+        found = run(joined.select("id_a", "id_b"), tmp_path / "ours")
+        assert found.total("shed_left", "shed_right") == 0
+    frames = streams.read()
+    natively = native_join(frames["a"], frames["b"], "t_a", "t_b")
+    expected = run(natively.select("id_a", "id_b"), tmp_path / "native")
+    assert len(expected.rows) > 500
+    assert same(found.rows, expected.rows)

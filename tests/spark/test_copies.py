@@ -11,11 +11,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from shedjoin.core.workspace import WorkspaceError
 from shedjoin.errors import ParameterError
 from shedjoin.spark import disk
 from shedjoin.spark.copies import NodeCopies, Owner
 from shedjoin.spark.disk import CopySettings, sweep
+from shedjoin.state.workspace import WorkspaceError
 
 ROWS = pa.record_batch({"x": list(range(1000))})
 OWNER = Owner("query", "join", "print", 0)

@@ -11,8 +11,8 @@ from pyspark.sql import SparkSession
 
 import shedjoin
 from local.runs import REPORTED, truth
-from local.streams import Case, make_case, tables
 from oracle.join import Row, exact_join
+from support.streams import Case, make_case, tables
 
 from .frames import MINUTE, TIMES, as_streams
 from .joins import marked, native, native_join, ours

@@ -17,7 +17,7 @@ from scipy import stats
 import shedjoin
 from shedjoin import Avg, Count, Sum, Within
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError, ShedjoinError
-from shedjoin.quality.aggregates import Aggregate
+from shedjoin.sampling.aggregates import Aggregate
 from shedjoin.types import FloatArray
 
 from .frames import MINUTE, TIMES, as_streams, as_tables, empty_stream

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from local.streams import make_case
 from shedjoin import Budget
-from shedjoin.core.recompute import DEFAULT
-from shedjoin.core.spec import JoinSpec
 from shedjoin.policies import EqCluster, Prob
 from shedjoin.policies.goals import shedding_of
+from shedjoin.spec.recompute import DEFAULT
+from shedjoin.spec.streams import JoinSpec
+from support.streams import make_case
 
 from .operators import Moment, Operator, arrivals_of, spec_of
 from .queries import same

@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import shedjoin
+from shedjoin.errors import ColumnError
 
 from .frames import MINUTE, TIMES
 
@@ -22,6 +23,7 @@ def columns(spark: SparkSession, left: str, right: str, **options: object) -> li
     return shedjoin.join(*frames, **settings).columns  # type: ignore[arg-type]
 
 
+TINY = shedjoin.Budget(rows=10)
 LEFT = "k int, left_time timestamp"
 RIGHT = "right_time timestamp, k int"
 
@@ -48,6 +50,23 @@ def test_keys_of_two_names_are_both_kept(spark: SparkSession) -> None:
         *("id_left", "left_time", "key_left"),
         *("key_right", "right_time", "id_right"),
     ]
+
+
+def test_case_matters_where_it_does_to_spark(spark: SparkSession) -> None:
+    left, right = (
+        "K int, Left_Time timestamp, V int",
+        "k int, right_time timestamp, v int",
+    )
+    found = columns(spark, left, right, keep=shedjoin.MostImportant("v"), budget=TINY)
+    assert found == ["K", "Left_Time", "V_left", "right_time", "v_right"]
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    try:
+        with pytest.raises(ColumnError, match="the left stream has no column 'k'"):
+            columns(spark, left, right)
+        found = columns(spark, left, right, on={"K": "k"}, time=("Left_Time", TIMES[1]))
+    finally:
+        spark.conf.unset("spark.sql.caseSensitive")
+    assert found == ["K", "Left_Time", "V", "k", "right_time", "v"]
 
 
 def test_the_same_name_for_both_times(spark: SparkSession) -> None:

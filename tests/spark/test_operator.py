@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from local.streams import Case, make_case
 from shedjoin.errors import StateMismatchError
+from support.streams import Case, make_case
 
 from .operators import Moment, Operator, arrivals_of, spec_of
 from .queries import same
@@ -142,7 +142,9 @@ def test_state_of_another_join() -> None:
     first = arrivals_of(CASES[0])[0]
     operator = Operator(spec)
     state = operator.run(first).state
-    other = Operator(replace(spec, after_us=spec.after_us + 1))
+    left, right = spec.streams
+    longer = replace(left, keep_us=left.keep_us + 1)
+    other = Operator(replace(spec, streams=(longer, right)))
     other.state = state
     with pytest.raises(StateMismatchError, match="written by another join") as caught:
         other.run(first)

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from local.runs import REPORTED
-from local.streams import make_case, tables
+from support.streams import make_case, tables
 
 from .joins import marked, ours
 from .queries import PATIENCE_S, Rows, Run, run, same

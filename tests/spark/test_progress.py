@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 import shedjoin
 from shedjoin import Within
-from shedjoin.core.report import REPORT_FIELDS
+from shedjoin.spec.report import count_types
 
 from .frames import MINUTE, as_streams
 from .queries import Counts, Run, run
@@ -66,7 +66,8 @@ def test_counts_under_the_name_given(spark: SparkSession, tmp_path: Path) -> Non
         ["clicks"] for _ in found.progress
     ]
     batches = found.observed("clicks")
-    assert all(set(counts) == {*REPORT_FIELDS, *OF_A_SHARD} for counts in batches)
+    names = {*count_types(("left", "right")), *OF_A_SHARD}
+    assert all(set(counts) == names for counts in batches)
     for counts in batches[:4]:
         both = counts["resident_left"] + counts["resident_right"]
         assert both / 8 <= counts["max_resident"] < both
@@ -89,7 +90,7 @@ def test_counts_under_the_name_given(spark: SparkSession, tmp_path: Path) -> Non
 def test_state_leaves_without_rows(spark: SparkSession, tmp_path: Path) -> None:
     """One shard gets a row of the far future; all shards must let go, also later."""
     sent = [batch([float(key) for key in KEYS], KEYS), batch([1e6], [3])]
-    found = join_all(spark, tmp_path, sent, Within(), "shedjoin")
+    found = join_all(spark, tmp_path, sent, Within(after="0 seconds"), "shedjoin")
     first, second, last = found.observed()
     assert [run["numInputRows"] for run in found.progress] == [100, 2, 0]
     assert (first["resident_left"], first["resident_right"]) == (50, 50)

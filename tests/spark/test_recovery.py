@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from local.streams import START_US, Case, tables
 from oracle.join import Row, exact_join
+from support.streams import START_US, Case, tables
 
 from . import child
 from .processes import Query, count, kill, members, running, wait_for_end, wait_until

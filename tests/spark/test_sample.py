@@ -15,10 +15,10 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 import shedjoin
 from shedjoin import Avg, Budget, Count, Sample, Sum, Within
-from shedjoin.core.policy import Policy
 from shedjoin.errors import ColumnError, ParameterError, ShedjoinError
 from shedjoin.policies import EqCluster, PpsCluster, Uniform
-from shedjoin.quality.aggregates import Aggregate
+from shedjoin.policies.base import Policy
+from shedjoin.sampling.aggregates import Aggregate
 
 from .budgets import Tables, locally, on_spark, streams
 from .frames import MINUTE, TIMES, Frames, as_streams, as_tables, empty_stream

@@ -6,12 +6,12 @@ import pickle
 
 import pytest
 
-from local.streams import make_case
 from shedjoin.errors import VersionMismatchError
 from shedjoin.spark import shipping
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.wire import Packer, Packing
 from shedjoin.version import VERSION
+from support.streams import make_case
 
 from .operators import spec_of
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from shedjoin.core.arrivals import Blob
+from shedjoin.columns.arrivals import Blob
 from shedjoin.spark import spool
 from shedjoin.spark.spool import Spool
 

@@ -11,9 +11,9 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 import shedjoin
 from shedjoin import Budget
-from shedjoin.core.policy import Policy
-from shedjoin.local.runner import join as local_join
+from shedjoin.local.join import join as local_join
 from shedjoin.policies import Fifo, IJoin, Prob
+from shedjoin.policies.base import Policy
 
 from .budgets import Tables
 from .frames import TIMES, Frames, as_streams

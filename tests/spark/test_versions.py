@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from local.streams import tables
 from oracle.join import exact_join
+from support.streams import tables
 
 from .processes import TESTS
 from .sources import Sources

@@ -9,8 +9,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from shedjoin.core.codec import FORMAT
 from shedjoin.kernels.jit import CACHED
+from shedjoin.state.directory import FORMAT
 
 app = typer.Typer(help="Stream joins inside a budget.", no_args_is_help=True)
 

@@ -1,4 +1,4 @@
-"""The hash index over the residents of one side.
+"""The hash index over the residents of one stream.
 
 Every resident has a *slot*, a number that only grows. Slot ``s`` lives in the ring
 ``entries`` at ``3 * (s % capacity)`` as (key, time, next slot of its bucket), three
@@ -25,7 +25,7 @@ NEVER = np.int64(np.iinfo(np.int64).min)
 
 
 class Index(NamedTuple):
-    """One side's index; both arrays have a power of two of items or triples.
+    """One stream's index; both arrays have a power of two of items or triples.
 
     The ``seed`` of the buckets is a secret of the state: clients who choose their keys
     cannot choose them for one bucket.
@@ -36,18 +36,28 @@ class Index(NamedTuple):
     seed: int
 
 
-class Reach(NamedTuple):
-    """Which residents an arrival sees: ``time - back <= resident <= time + ahead``."""
-
-    back: int
-    ahead: int
-
-
 class Pairs(NamedTuple):
     """Room for matches: position of the arrival, slot of the resident."""
 
     arrival: IntArray
     slot: IntArray
+
+    @staticmethod
+    def room(matches: int) -> Pairs:
+        """Room for so many matches, and for what a step of a block may find beyond."""
+        size = matches + BLOCK
+        return Pairs(np.empty(size, np.int64), np.empty(size, np.int64))
+
+    def doubled(self) -> Pairs:
+        """Room for twice as many."""
+        return Pairs.room(2 * (self.slot.size - BLOCK))
+
+
+def fixed(array: IntArray) -> IntArray:
+    """The same array, read-only: kernels are compiled for one kind of argument."""
+    array = np.ascontiguousarray(array)
+    array.flags.writeable = False
+    return array
 
 
 @kernel
@@ -69,26 +79,29 @@ def link(key: IntArray, time: IntArray, first_slot: int, into_index: Index) -> N
 @kernel
 def probe(
     key: IntArray,
-    time: IntArray,
+    low: IntArray,
+    high: IntArray,
     start: int,
-    reach: Reach,
     index: Index,
     base: int,
     into_pairs: Pairs,
 ) -> tuple[int, int, int]:
     """Match arrivals from ``start`` on until the room for matches is full.
 
+    An arrival matches residents of its key from time ``low`` to time ``high``.
+
     Returns the number of matches, the arrival to go on from, and the length of the
     longest chain that was walked; an arrival whose matches do not fit any more is left
     for the next call, whole. Arrivals are taken in blocks whose chains are walked side
     by side, one step of each at a time: the memory accesses of a block overlap instead
     of waiting for each other. Where a block does not fit, its arrivals are taken one by
-    one.
+    one. What fits is a matter of matches alone: residents that are gone but still
+    linked do not change where a call ends.
     """
     heads, entries, seed = index
     bucket_mask = heads.size - 1
     slot_mask = entries.size // STRIDE - 1
-    room = into_pairs.slot.size
+    room = into_pairs.slot.size - BLOCK
     walker = np.empty(BLOCK, np.int64)
     at = np.empty(BLOCK, np.int64)
     found, first, block, longest = 0, start, BLOCK, 0
@@ -101,23 +114,22 @@ def probe(
             walker[walking] = row
             at[walking] = slot
             walking += slot >= base
-        while 0 < walking <= room - found:
+        while walking > 0 and found <= room:
             left = 0
             for place in range(walking):
                 row, slot = walker[place], at[place]
                 entry = STRIDE * (slot & slot_mask)
                 when = entries[entry + 1]
-                low, high = time[row] - reach.back, time[row] + reach.ahead
                 into_pairs.arrival[found] = row
                 into_pairs.slot[found] = slot
-                found += entries[entry] == key[row] and low <= when <= high
+                found += entries[entry] == key[row] and low[row] <= when <= high[row]
                 walker[left] = row
                 at[left] = entries[entry + 2]
                 left += at[left] >= base
             walking = left
             steps += 1
         longest = max(longest, steps)
-        if not walking:
+        if found <= room:
             first = end
         elif block > 1:
             found, block = before, 1
@@ -134,6 +146,16 @@ def count_after(entries: IntArray, first_slot: int, rows: int, horizon: int) -> 
     for slot in range(first_slot, first_slot + rows):
         count += entries[STRIDE * (slot & slot_mask) + 1] > horizon
     return count
+
+
+@kernel
+def times_of(entries: IntArray, slot: IntArray) -> IntArray:
+    """Times of some slots."""
+    slot_mask = entries.size // STRIDE - 1
+    time = np.empty(slot.size, np.int64)
+    for row in range(slot.size):
+        time[row] = entries[STRIDE * (slot[row] & slot_mask) + 1]
+    return time
 
 
 @kernel

@@ -7,7 +7,7 @@ import numpy as np
 from shedjoin.kernels.hashing import mixed
 from shedjoin.kernels.jit import lean, step
 from shedjoin.kernels.sketch import DEPTH, SALT
-from shedjoin.types import Cube, FloatArray, IntArray
+from shedjoin.types import Cube, FloatArray, Grid, IntArray
 
 FASTER = 10
 _DOUBT = 3.0
@@ -88,3 +88,16 @@ def add_spans(
         while bucket < high:
             into_time[level[row], bucket] += min(high, bucket + 1.0) - max(low, bucket)
             bucket += 1
+
+
+@lean
+def best_means(total: Grid, into_best: Grid) -> None:
+    """``max over j > i of (total[j] - total[i]) / (j - i)`` for each i, row by row."""
+    rows, ages = into_best.shape
+    for row in range(rows):
+        for age in range(ages):
+            best = -np.inf
+            for later in range(age + 1, ages + 1):
+                mean = (total[row, later] - total[row, age]) / (later - age)
+                best = max(best, mean)
+            into_best[row, age] = best

@@ -231,7 +231,7 @@ def relink(slots: IntArray, words: IntArray, meta: IntArray) -> None:
 
 @lean
 def survey(
-    keep: tuple[int, int],
+    keep: tuple[int, ...],
     words: IntArray,
     meta: IntArray,
     into_slot: IntArray,

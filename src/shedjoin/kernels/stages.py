@@ -102,7 +102,7 @@ class Victims(NamedTuple):
 class Rules(NamedTuple):
     """What does not change during a round; pairs are (left, right)."""
 
-    keep: tuple[int, int]
+    keep: tuple[int, ...]
     capacity: tuple[int, int]
     pooled: int
     tie: int

@@ -1,6 +1,8 @@
-"""The same join without Spark, over pyarrow tables."""
+"""The same joins without Spark, over pyarrow tables."""
 
-from shedjoin.local.runner import LocalBatch, Run, join
-from shedjoin.local.streams import clicks, uniform
+from shedjoin.datasets.streams import clicks, uniform
+from shedjoin.local.join import join
+from shedjoin.local.multijoin import multijoin
+from shedjoin.local.run import LocalBatch, Run
 
-__all__ = ["LocalBatch", "Run", "clicks", "join", "uniform"]
+__all__ = ["LocalBatch", "Run", "clicks", "join", "multijoin", "uniform"]

@@ -2,206 +2,86 @@
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.budget import Budget
-from shedjoin.core.importance import Source, by_side
-from shedjoin.core.keys import On
-from shedjoin.core.packing import pack
-from shedjoin.core.policy import Discipline, Policy
-from shedjoin.core.recompute import DEFAULT, Recompute
-from shedjoin.core.report import Report
-from shedjoin.core.spec import JoinSpec
-from shedjoin.core.window import Duration, Within, parse_duration
 from shedjoin.errors import ParameterError
-from shedjoin.local.shard import BudgetedShard, LocalShard, local_shard
-from shedjoin.local.tables import (
-    make_spec,
-    result_schema,
-    usable_rows,
-    with_importance,
-)
+from shedjoin.local.delivery import Delivery, greatest_us
+from shedjoin.local.run import LocalBatch, Run
+from shedjoin.local.shard import LocalShard
+from shedjoin.local.tables import result_schema
 from shedjoin.local.watermark import Watermark
-from shedjoin.policies.goals import Goal, MostImportant, shedding_of
-from shedjoin.types import SIDES
+from shedjoin.spec.report import Report
+from shedjoin.spec.streams import JoinSpec
 
 
-@dataclass(frozen=True, slots=True)
-class LocalBatch:
-    """What one micro-batch gave."""
-
-    results: pa.Table
-    report: Report
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A finished run: its micro-batches and a digest of the state after each."""
-
-    batches: list[LocalBatch]
-    state_bytes: list[bytes]
-
-    @property
-    def results(self) -> pa.Table:
-        """The joined rows of all micro-batches."""
-        return pa.concat_tables(batch.results for batch in self.batches)
-
-    @property
-    def report(self) -> Report:
-        """Counts of the whole run; residents and bytes are those at its end."""
-        reports = [batch.report for batch in self.batches]
-        last = reports[-1]
-        return replace(
-            sum(reports, Report()),
-            resident_left=last.resident_left,
-            resident_right=last.resident_right,
-            segments=last.segments,
-            state_bytes=last.state_bytes,
-        )
-
-    def __str__(self) -> str:
-        report = self.report
-        lines: list[tuple[str, float, int | str]] = [
-            ("micro-batches", len(self.batches), ""),
-            ("seen", report.seen_left, report.seen_right),
-            ("late", report.late_left, report.late_right),
-            ("expired", report.expired_left, report.expired_right),
-            ("resident", report.resident_left, report.resident_right),
-            ("shed", report.shed_left, report.shed_right),
-            ("matched", report.matched, ""),
-            ("state bytes", report.state_bytes, ""),
-        ]
-        if report.shed_left or report.shed_right:
-            lines.append(("recall, est.", round(report.recall, 3), ""))
-        return "\n".join(f"{name:<14}{a:>12}{b:>12}" for name, a, b in lines)
-
-
-@dataclass(frozen=True, slots=True)
-class Delivery:
-    """How rows reach the shards: each side cut into blobs, in a shuffled order."""
-
-    blobs: int = 1
-    shuffle_seed: int = 0
-    importance: tuple[Source | None, Source | None] = (None, None)
-
-    def deliver(
-        self, tables: tuple[pa.Table, pa.Table], spec: JoinSpec
-    ) -> Iterator[tuple[int, Blob]]:
-        """Blobs of one micro-batch with their shards."""
-        parts = []
-        for side in SIDES:
-            usable = usable_rows(tables[side], spec.sides[side], direct=spec.direct)
-            usable = with_importance(usable, self.importance[side])
-            size = -(-usable.num_rows // self.blobs) or 1
-            starts = range(0, usable.num_rows, size)
-            parts += [(side, usable.slice(start, size)) for start in starts]
-        if self.blobs > 1:
-            random.Random(self.shuffle_seed).shuffle(parts)  # noqa: S311
-        for side, rows in parts:
-            yield from pack([rows], side, spec)
-
-
-def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywords)
-    batches: Iterable[tuple[pa.Table, pa.Table]],
-    *,
-    on: On,
-    within: Within,
-    time: tuple[str, str],
-    lateness: tuple[Duration, Duration] = ("0 seconds", "0 seconds"),
-    shards: int = 1,
-    suffixes: tuple[str, str] = ("_left", "_right"),
-    restart_every: int = 0,
-    blobs: int = 1,
-    shuffle_seed: int = 0,
-    budget: Budget | None = None,
-    keep: Goal | Policy | None = None,
-    discipline: Discipline = "probe_then_insert",
-    recompute: Recompute = DEFAULT,
-    seed: int = 0,
-    bucket_seed: int = 0,
-) -> Run:
-    """Join two streams given as micro-batches of tables.
+class Runner:
+    """The shards of a join, and the watermark between its micro-batches.
 
     Parameters
     ----------
-    batches : iterable of (left, right) tables
-        The micro-batches, in order; either table may be empty.
-    on, within, suffixes
-        As in :func:`shedjoin.join`.
-    time : (str, str)
-        Event-time columns of the left and the right table.
-    lateness : (duration, duration)
+    spec : JoinSpec
+        The join.
+    schemas : sequence of pyarrow.Schema
+        Of each stream.
+    delays_us : sequence of int
         How far each stream's watermark stays behind its greatest event time.
-    shards : int, default 1
-        Number of shards.
-    restart_every : int, default 0
+    delivery : Delivery
+        How rows reach the shards.
+    restart_every : int
         Start again from the stored bytes after so many micro-batches; 0 is never.
-    blobs, shuffle_seed : int
-        Cut each side into so many blobs and deliver them in a shuffled order.
-    budget, keep, discipline, recompute, seed
-        As in :func:`shedjoin.join`.
-    bucket_seed : int, default 0
-        Seed of the hash index; no result depends on it. On Spark it is a secret of the
-        query, so that nobody can choose keys for one bucket.
-
-    Returns
-    -------
-    Run
-        Results and reports of every micro-batch.
+    bucket_seed : int
+        Of the hash index.
     """
-    if shards < 1:
-        raise ParameterError(f"shards={shards} is not a count.", fix="pass shards=1.")
-    shedding = shedding_of(
-        budget, keep, discipline=discipline, recompute=recompute, seed=seed
-    )
-    delays = (parse_duration(lateness[0]), parse_duration(lateness[1]))
-    watermark = Watermark(delays)
-    run = Run([], [])
-    workers: list[LocalShard | BudgetedShard] = []
-    for number, tables in enumerate(batches):
-        if not workers:
-            schemas = (tables[0].schema, tables[1].schema)
-            spec = make_spec(schemas, on, within, time, shards, suffixes)
-            spec = spec.with_shedding(shedding)
-            workers = [local_shard(spec, shard, bucket_seed) for shard in range(shards)]
-            importance = _importance(keep, schemas)
-            delivery = Delivery(blobs, shuffle_seed, importance)
-        arrived = list(delivery.deliver(tables, spec))
-        if restart_every and number and number % restart_every == 0:
-            for worker in workers:
-                worker.restart()
+
+    def __init__(
+        self,
+        spec: JoinSpec,
+        schemas: Sequence[pa.Schema],
+        delays_us: Sequence[int],
+        delivery: Delivery,
+        restart_every: int,
+        bucket_seed: int,
+    ) -> None:
+        self.done = Run([], [])
+        self._spec = spec
+        self._schema = result_schema(schemas, spec)
+        self._watermark = Watermark(delays_us)
+        self._delivery = delivery
+        self._restart_every = restart_every
+        self._shards = [LocalShard(spec, n, bucket_seed) for n in range(spec.shards)]
+
+    def run(self, tables: Sequence[pa.Table]) -> None:
+        """Join one micro-batch."""
+        arrived = list(self._delivery.deliver(tables, self._spec))
+        number = len(self.done.batches)
+        if self._restart_every and number and number % self._restart_every == 0:
+            for shard in self._shards:
+                shard.restart()
         outcomes = [
-            worker.run([b for s, b in arrived if s == shard], watermark.current_ms)
-            for shard, worker in enumerate(workers)
+            shard.run([b for s, b in arrived if s == n], self._watermark.current_ms)
+            for n, shard in enumerate(self._shards)
         ]
         report = sum((outcome.report for outcome in outcomes), Report())
-        rows = [batch for outcome in outcomes for batch in outcome.results]
-        schema = result_schema(schemas, spec)
-        results = pa.Table.from_batches([batch.cast(schema) for batch in rows], schema)
-        run.batches.append(LocalBatch(results, report))
-        run.state_bytes.append(b"".join(worker.blobs.digest() for worker in workers))
-        watermark.observe(
-            (_greatest(tables[0], spec, 0), _greatest(tables[1], spec, 1))
+        rows = [
+            batch.cast(self._schema)
+            for outcome in outcomes
+            for batch in outcome.results
+        ]
+        results = pa.Table.from_batches(rows, self._schema)
+        self.done.batches.append(LocalBatch(results, report))
+        digests = (shard.blobs.digest() for shard in self._shards)
+        self.done.state_bytes.append(b"".join(digests))
+        self._watermark.observe(
+            [
+                greatest_us(table, stream)
+                for table, stream in zip(tables, self._spec.streams, strict=True)
+            ]
         )
-    return run
 
 
-def _importance(
-    keep: Goal | Policy | None, schemas: tuple[pa.Schema, pa.Schema]
-) -> tuple[Source | None, Source | None]:
-    if not isinstance(keep, MostImportant):
-        return None, None
-    return by_side(keep.importance, (schemas[0].names, schemas[1].names))
-
-
-def _greatest(table: pa.Table, spec: JoinSpec, side: int) -> int | None:
-    usable = usable_rows(table, spec.sides[side], direct=True)
-    time = usable.column(spec.sides[side].time).cast(pa.timestamp("us"), safe=False)
-    value: int | None = pc.max(time.view(pa.int64())).as_py()
-    return value
+def check_shards(shards: int) -> None:
+    """Refuse what is not a count."""
+    if shards < 1:
+        raise ParameterError(f"shards={shards} is not a count.", fix="pass shards=1.")

@@ -6,14 +6,17 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.budgeted import persistence as budgeted
-from shedjoin.core.budgeted.step import budgeted_step
-from shedjoin.core.persistence import commit, restore, stored_directory
-from shedjoin.core.spec import JoinSpec
-from shedjoin.core.step import Outcome, step
-from shedjoin.core.store import WindowStore
-from shedjoin.core.workspace import MemoryWorkspace
+from shedjoin.columns.arrivals import Blob
+from shedjoin.operators.choice import open_join
+from shedjoin.operators.frame.join import (
+    Join,
+    Opening,
+    Outcome,
+    commit,
+    stored_directory,
+)
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.workspace import MemoryWorkspace
 
 
 class MemoryBlobs:
@@ -49,60 +52,31 @@ class MemoryBlobs:
 class LocalShard:
     """Runs the step of one shard and keeps what an engine would store."""
 
-    def __init__(self, spec: JoinSpec, bucket_seed: int) -> None:
-        self._spec = spec
-        self._token = ""
-        self.blobs = MemoryBlobs()
-        self._store = WindowStore.empty(spec, MemoryWorkspace(), bucket_seed)
-
-    def run(self, blobs: Sequence[Blob], watermark_ms: int) -> Outcome:
-        """Join one micro-batch."""
-        outcome = Outcome.of(step(self._store, blobs, watermark_ms))
-        self._token, written = commit(self._store, self.blobs, self._token)
-        return outcome._replace(report=replace(outcome.report, written_bytes=written))
-
-    def restart(self) -> None:
-        """Forget everything but the stored bytes and start again from them."""
-        directory = stored_directory(self.blobs, self._spec)
-        self._token = directory.token
-        self._store = restore(self.blobs, directory, self._spec, MemoryWorkspace())
-
-
-class BudgetedShard:
-    """The same under a budget."""
-
-    def __init__(self, spec: JoinSpec, number: int, bucket_seed: int) -> None:
+    def __init__(self, spec: JoinSpec, number: int, bucket_seed: int = 0) -> None:
         self._spec = spec
         self._number = number
         self._bucket_seed = bucket_seed
-        self._token = ""
         self.blobs = MemoryBlobs()
-        self.restart()
+        self._token, self.join = self._open()
 
     def run(self, blobs: Sequence[Blob], watermark_ms: int) -> Outcome:
         """Join one micro-batch."""
-        outcome = Outcome.of(budgeted_step(self.store, blobs, watermark_ms))
-        self._token, written = budgeted.commit(self.store, self.blobs, self._token)
+        outcome = Outcome.of(self.join.step(blobs, watermark_ms))
+        self._token, written = commit(self.join, self.blobs, self._token)
         return outcome._replace(report=replace(outcome.report, written_bytes=written))
 
     def restart(self) -> None:
         """Forget everything but the stored bytes and start again from them."""
-        facts = budgeted.stored_facts(self.blobs, self._spec)
-        self._token = "" if facts is None else facts["token"]
-        self.store = budgeted.open_store(
-            self.blobs,
-            facts,
+        self._token, self.join = self._open()
+
+    def _open(self) -> tuple[str, Join]:
+        directory = stored_directory(self.blobs, self._spec)
+        opening = Opening(
             self._spec,
             self._number,
+            self.blobs,
+            directory,
             MemoryWorkspace(),
-            seed=self._bucket_seed,
+            self._bucket_seed,
         )
-
-
-def local_shard(
-    spec: JoinSpec, number: int, bucket_seed: int = 0
-) -> LocalShard | BudgetedShard:
-    """Make the shard that a spec asks for."""
-    if spec.shedding is None:
-        return LocalShard(spec, bucket_seed)
-    return BudgetedShard(spec, number, bucket_seed)
+        return "" if directory is None else directory.token, open_join(opening)

@@ -2,99 +2,134 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shedjoin.core.hot import as_int64, fits_64_bits
-from shedjoin.core.importance import Source, evaluate
-from shedjoin.core.keys import On, key_pairs, output_columns, require_columns
-from shedjoin.core.spec import (
+from shedjoin.columns.hot import as_int64, fits_64_bits
+from shedjoin.errors import ColumnTypeError
+from shedjoin.spec.importance import Source, evaluate
+from shedjoin.spec.keys import (
+    SIDES,
+    On,
+    key_pairs,
+    output_columns,
+    resolve_columns,
+)
+from shedjoin.spec.streams import (
     CLUSTER_COLUMN,
     HASH_COLUMN,
     IMPORTANCE_COLUMN,
     WEIGHT_COLUMN,
     JoinSpec,
-    SideSpec,
+    StreamSpec,
 )
-from shedjoin.core.window import Within
-from shedjoin.errors import ColumnTypeError
+from shedjoin.spec.window import Within
 from shedjoin.types import IntArray
 
 
 def make_spec(
-    schemas: tuple[pa.Schema, pa.Schema],
+    schemas: Sequence[pa.Schema],
     on: On,
     within: Within,
-    time: tuple[str, str],
+    time: Sequence[str],
     shards: int,
-    suffixes: tuple[str, str],
+    suffixes: Sequence[str],
 ) -> JoinSpec:
-    """Check the arguments of a join of tables and put them into a spec."""
-    pairs = key_pairs(on)
-    sides = []
-    for place, side in enumerate(("left", "right")):
-        schema = schemas[place]
-        keys = tuple(pair[place] for pair in pairs)
-        require_columns(side, (*keys, time[place]), schema.names)
-        if not pa.types.is_timestamp(schema.field(time[place]).type):
+    """Check the arguments of a join of two tables and put them into a spec."""
+    keys = tuple(zip(*key_pairs(on), strict=True))
+    keeps_us = (within.after_us, within.before_us)
+    return spec_of(SIDES, schemas, keys, time, keeps_us, shards, suffixes)
+
+
+def spec_of(
+    names: Sequence[str],
+    schemas: Sequence[pa.Schema],
+    keys: Sequence[tuple[str, ...]],
+    time: Sequence[str],
+    keeps_us: Sequence[int],
+    shards: int,
+    suffixes: Sequence[str],
+) -> JoinSpec:
+    """Check the streams of a join, given by number."""
+    streams = []
+    for number, name in enumerate(names):
+        schema, own = schemas[number], time[number]
+        resolve_columns(name, (*keys[number], own), schema.names)
+        if not pa.types.is_timestamp(schema.field(own).type):
             raise ColumnTypeError(
-                f"the {side} event time {time[place]!r} is of type "
-                f"{schema.field(time[place]).type}.",
+                f"the {name} event time {own!r} is of type {schema.field(own).type}.",
                 fix="cast it to a timestamp, e.g. pa.timestamp('us', 'UTC').",
             )
         columns = tuple((field.name, str(field.type)) for field in schema)
-        sides.append(SideSpec(columns, keys, time[place]))
-    zones = [schemas[side].field(time[side]).type.tz is None for side in (0, 1)]
-    if zones[0] != zones[1]:
-        raise ColumnTypeError(
-            f"of the event times {time[0]!r} and {time[1]!r} only one has a time zone.",
-            fix="cast one of them, e.g. to pa.timestamp('us', 'UTC').",
-        )
-    kinds = [schemas[0].field(a).type for a, _ in pairs]
-    for (a, b), kind in zip(pairs, kinds, strict=True):
-        if schemas[1].field(b).type != kind:
-            raise ColumnTypeError(
-                f"key {a!r} is of type {kind}, key {b!r} of type "
-                f"{schemas[1].field(b).type}.",
-                fix=f"cast one of them, e.g. to {kind}.",
-            )
+        streams.append(StreamSpec(name, columns, keys[number], own, keeps_us[number]))
+    _check_zones(schemas, time)
+    kinds = _key_types(schemas, keys)
     return JoinSpec(
-        left=sides[0],
-        right=sides[1],
-        before_us=within.before_us,
-        after_us=within.after_us,
+        streams=tuple(streams),
         shards=shards,
-        direct=len(pairs) == 1 and fits_64_bits(kinds[0]),
-        output=output_columns(schemas[0].names, schemas[1].names, pairs, suffixes),
+        direct=len(kinds) == 1 and fits_64_bits(kinds[0]),
+        output=output_columns([schema.names for schema in schemas], keys, suffixes),
     )
 
 
-def usable_rows(table: pa.Table, side: SideSpec, *, direct: bool) -> pa.RecordBatch:
+def _check_zones(schemas: Sequence[pa.Schema], time: Sequence[str]) -> None:
+    types = [s.field(name).type for s, name in zip(schemas, time, strict=True)]
+    with_zone = [name for name, kind in zip(time, types, strict=True) if kind.tz]
+    if 0 < len(with_zone) < len(types):
+        names = " and ".join(map(repr, time))
+        raise ColumnTypeError(
+            f"of the event times {names} only {with_zone[0]!r} has a time zone.",
+            fix="cast one of them, e.g. to pa.timestamp('us', 'UTC').",
+        )
+
+
+def _key_types(
+    schemas: Sequence[pa.Schema], keys: Sequence[tuple[str, ...]]
+) -> list[pa.DataType]:
+    """Types of the keys, which must be alike in all streams."""
+    kinds = [schemas[0].field(name).type for name in keys[0]]
+    for schema, names in zip(schemas[1:], keys[1:], strict=True):
+        for first, name, kind in zip(keys[0], names, kinds, strict=True):
+            if schema.field(name).type != kind:
+                raise ColumnTypeError(
+                    f"key {first!r} is of type {kind}, key {name!r} of type "
+                    f"{schema.field(name).type}.",
+                    fix=f"cast one of them, e.g. to {kind}.",
+                )
+    return kinds
+
+
+def usable_rows(table: pa.Table, stream: StreamSpec, *, direct: bool) -> pa.RecordBatch:
     """Rows with a key and a time, with the hash of their key if the join needs one."""
-    for name in (*side.keys, side.time):
+    for name in (*stream.keys, stream.time):
         if table[name].null_count:
             table = table.filter(pc.is_valid(table[name]))
     rows = pa.concat_batches(table.to_batches()) if table.num_rows else _empty(table)
     if direct:
         return rows
-    hashed = pa.array(_hash_rows([rows.column(name) for name in side.keys]))
+    hashed = pa.array(_hash_rows([rows.column(name) for name in stream.keys]))
     return rows.append_column(HASH_COLUMN, hashed)
 
 
 def with_importance(rows: pa.RecordBatch, source: Source | None) -> pa.RecordBatch:
-    """Rows with their importance, if their side has any."""
+    """Rows with their importance, if their stream has any."""
     if source is None:
         return rows
     return rows.append_column(IMPORTANCE_COLUMN, evaluate(source, rows))
 
 
-def result_schema(schemas: tuple[pa.Schema, pa.Schema], spec: JoinSpec) -> pa.Schema:
+def result_schema(schemas: Sequence[pa.Schema], spec: JoinSpec) -> pa.Schema:
     """Names and types of the joined rows."""
-    said = pa.schema([(WEIGHT_COLUMN, pa.float64()), (CLUSTER_COLUMN, pa.int64())])
-    origin = (*schemas, said)
+    tags = pa.schema([(WEIGHT_COLUMN, pa.float64()), (CLUSTER_COLUMN, pa.int64())])
+    origins = [tags if c.stream is None else schemas[c.stream] for c in spec.output]
     return pa.schema(
-        [(c.name, origin[c.side].field(c.source).type) for c in spec.output]
+        [
+            (column.name, origin.field(column.source).type)
+            for column, origin in zip(spec.output, origins, strict=True)
+        ]
     )
 
 

@@ -1,27 +1,29 @@
-"""The watermark of two streams, as Spark moves it."""
+"""The watermark of several streams, as Spark moves it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 class Watermark:
-    """Global watermark: the slower of both streams' greatest time minus its delay.
+    """Global watermark: the least of all streams' greatest times minus their delays.
 
     ``current_ms`` is in force during a micro-batch; what the batch brings moves the
     watermark of the next one.
     """
 
-    def __init__(self, delays_us: tuple[int, int]) -> None:
+    def __init__(self, delays_us: Sequence[int]) -> None:
         self._delays_ms = [delay // 1000 for delay in delays_us]
-        self._reached_ms: list[int | None] = [None, None]
+        self._reached_ms: list[int | None] = [None] * len(delays_us)
         self.current_ms = 0
 
-    def observe(self, greatest_us: tuple[int | None, int | None]) -> None:
+    def observe(self, greatest_us: Sequence[int | None]) -> None:
         """Take in the greatest event time of each stream in this micro-batch."""
-        for side, greatest in enumerate(greatest_us):
+        for stream, greatest in enumerate(greatest_us):
             if greatest is not None:
-                candidate = greatest // 1000 - self._delays_ms[side]
-                reached = self._reached_ms[side]
+                candidate = greatest // 1000 - self._delays_ms[stream]
+                reached = self._reached_ms[stream]
                 if reached is None or candidate > reached:
-                    self._reached_ms[side] = candidate
+                    self._reached_ms[stream] = candidate
         slower = min(0 if ms is None else ms for ms in self._reached_ms)
         self.current_ms = max(self.current_ms, slower)

@@ -8,10 +8,13 @@ flat in age; where only age matters it is flat in level.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
-from shedjoin.kernels.rates import add_spans
+from shedjoin.kernels.rates import add_spans, best_means
+from shedjoin.models.words import Shape, reals
 from shedjoin.types import FloatArray, IntArray, Side
 
 AGES = 64
@@ -41,18 +44,23 @@ class Curve:
 
     Parameters
     ----------
+    room : sequence of arrays
+        Of the shapes ``SHAPES``.
     keep_us : (int, int)
         How long a resident of each side can be matched.
     half_life_us : int
         Event time after which evidence counts half.
     """
 
-    def __init__(self, keep_us: tuple[int, int], half_life_us: int) -> None:
+    SHAPES: tuple[Shape, ...] = ((2, LEVELS, AGES),) * 3
+
+    def __init__(
+        self, room: Sequence[IntArray], keep_us: tuple[int, ...], half_life_us: int
+    ) -> None:
         self.keep_us = keep_us
         self.half_life_us = half_life_us
-        self.matches = np.zeros((2, LEVELS, AGES))
-        self.seconds = np.zeros((2, LEVELS, AGES))
-        self.lately = np.zeros((2, LEVELS, AGES))  # matches that have no time yet
+        self.matches, self.seconds = reals(room[0]), reals(room[1])
+        self.lately = reals(room[2])  # matches that have no time yet
 
     def add_matches(self, side: IntArray, level: IntArray, age_us: IntArray) -> None:
         """Count matches of residents; they tell nothing before :meth:`tick`."""
@@ -109,14 +117,6 @@ class Curve:
         cell = np.maximum(level[:, :, None] * shape[:, None, :], _TINY)
         return _ratio(self.matches + _STRENGTH, self.seconds + _STRENGTH / cell)
 
-    def arrays(self) -> dict[str, FloatArray]:
-        """All that has to be stored."""
-        return {
-            "matches": self.matches.reshape(-1),
-            "seconds": self.seconds.reshape(-1),
-            "lately": self.lately.reshape(-1),
-        }
-
     def _ages(self, side: IntArray, age_us: IntArray) -> IntArray:
         return np.where(
             side == 0, age_of(age_us, self.keep_us[0]), age_of(age_us, self.keep_us[1])
@@ -129,11 +129,9 @@ def priorities(rate: Table) -> Table:
     Works on the last axis; this is the priority rule of Srivastava and Widom.
     """
     total = np.concatenate([np.zeros((*rate.shape[:-1], 1)), rate.cumsum(-1)], axis=-1)
-    best = np.full(rate.shape, -np.inf)
-    for ahead in range(1, rate.shape[-1] + 1):
-        mean = (total[..., ahead:] - total[..., :-ahead]) / ahead
-        reach = rate.shape[-1] + 1 - ahead
-        best[..., :reach] = np.maximum(best[..., :reach], mean)
+    best = np.empty(rate.shape)
+    ages = rate.shape[-1]
+    best_means(total.reshape(-1, ages + 1), best.reshape(-1, ages))
     return best
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from shedjoin.kernels.rates import FASTER, read_opposite
 from shedjoin.kernels.sketch import DEPTH, add_keys
+from shedjoin.models.words import Shape, reals
 from shedjoin.types import FloatArray, IntArray, Side
 
-_RESCALE_AT = 32.0
+_RESCALE_AT = 512.0
 SLOW, FAST = 0, 1
 
 
@@ -25,18 +28,23 @@ class Frequency:
 
     Parameters
     ----------
-    width : int
-        Cells per row of a sketch, a power of two.
+    room : sequence of arrays
+        Of the shapes that :meth:`shapes` tells.
     half_life_us : int
         Event time after which an arrival counts half, at the slow pace.
     """
 
-    def __init__(self, width: int, half_life_us: int) -> None:
+    def __init__(self, room: Sequence[IntArray], half_life_us: int) -> None:
         self.half_life_us = half_life_us
         self.half_lives = half_life_us, max(1, half_life_us // FASTER)
-        self.counts = np.zeros((2, DEPTH * width, 2))  # by side, cell and pace
-        self.totals = np.zeros(2)
-        self.origin_us = np.zeros(2, np.int64)
+        counts, totals, self.origin_us = room
+        self.counts = reals(counts)  # by side, cell and pace
+        self.totals = reals(totals)
+
+    @staticmethod
+    def shapes(width: int) -> tuple[Shape, ...]:
+        """Room for sketches with so many cells a row, a power of two."""
+        return (2, DEPTH * width, 2), (2,), (2,)
 
     def add(self, side: Side, key: IntArray, time: IntArray, clock_us: int) -> None:
         """Count arrivals of one stream, up to ``clock_us``."""
@@ -65,14 +73,6 @@ class Frequency:
         fade = np.array([self._fade(pace, clock_us) for pace in (SLOW, FAST)])
         read_opposite(side, key, self.counts, fade, slow, best)
         return slow, best
-
-    def arrays(self) -> dict[str, FloatArray | IntArray]:
-        """All that has to be stored."""
-        return {
-            "counts": self.counts.reshape(-1),
-            "totals": self.totals,
-            "origin_us": self.origin_us,
-        }
 
     def _halvings(self, pace: int, clock_us: int) -> float:
         return float(clock_us - self.origin_us[pace]) / self.half_lives[pace]

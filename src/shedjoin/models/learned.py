@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
 from shedjoin.kernels.rates import read_table
 from shedjoin.models.curve import AGES, Curve, Table, level_of, priorities
@@ -17,12 +15,15 @@ from shedjoin.models.sampling import (
     outlook,
     pps_sizes,
 )
+from shedjoin.models.words import Shape, cut, reals, size_of
 from shedjoin.models.worth import Worth
 from shedjoin.types import SIDES, BoolArray, FloatArray, IntArray, Side
 
 _SMALLEST, _LARGEST = 1 << 8, 1 << 13
 _TICKS = 64
 EVIDENCE_WINDOWS = 4
+_FIRST, _TICK, _NOW = range(3)
+"""Clocks: the first arrival, the last tick, and the last arrival."""
 
 
 class Models:
@@ -36,35 +37,55 @@ class Models:
         About how many residents the shard may have; the models' room follows it.
     samples : bool
         Also learn which sample of the join tells most.
+    words : array, optional
+        What was learned before, as many words as :meth:`words_of` tells; the models
+        work in it. All zero: nothing yet.
     """
 
     def __init__(
-        self, keep_us: tuple[int, int], capacity_rows: int, *, samples: bool = False
+        self,
+        keep_us: tuple[int, ...],
+        capacity_rows: int,
+        *,
+        samples: bool = False,
+        words: IntArray | None = None,
     ) -> None:
-        width = 1 << (max(1, capacity_rows) - 1).bit_length()
-        width = min(max(width, _SMALLEST), _LARGEST)
         window = max(1, *keep_us)
         self.keep_us = keep_us
         self.capacity_rows = float(capacity_rows)
         self._samples = samples
-        self._outlook = np.array([1.0, 0.0, 0.0, 0.0])
-        self.clock_us = 0
+        if words is None:
+            words = np.zeros(self.words_of(capacity_rows), np.int64)
+        frequency, curve, worth, monitored, own = _shapes(capacity_rows)
+        self.words = words
+        room = iter(cut(words, (*frequency, *curve, *worth, *monitored, *own)))
+        self.frequency = Frequency([next(room) for _ in frequency], window)
+        half_life = EVIDENCE_WINDOWS * window
+        self.curve = Curve([next(room) for _ in curve], keep_us, half_life)
+        self.worth = Worth([next(room) for _ in worth])
+        self.slice = Slice([next(room) for _ in monitored], keep_us)
+        self._clocks, outlook = room
+        self._outlook = reals(outlook)
         self._counted_us = 0
-        self.frequency = Frequency(width, window)
-        self.slice = Slice(max(_SMALLEST, width // 4), keep_us)
-        self.curve = Curve(keep_us, EVIDENCE_WINDOWS * window)
-        self.worth = Worth()
-        self.clocks = np.zeros(2, np.int64)  # first arrival, last tick
         self.seen_matches = 0.0
         self.seen_pairs = 0
         self._by_age: Table | None = None  # until the next tick
         self._by_level: Table | None = None
         self._lives: Table | None = None
 
+    @staticmethod
+    def words_of(capacity_rows: int) -> int:
+        """Words that the models of a shard with so many residents take."""
+        return sum(map(size_of, _shapes(capacity_rows)))
+
+    @property
+    def clock_us(self) -> int:
+        """Time up to which arrivals were seen."""
+        return int(self._clocks[_NOW])
+
     def begin(self, first_us: int) -> None:
         """Start the clocks: the first arrival comes now."""
-        self.clock_us = first_us
-        self.clocks[:] = first_us
+        self._clocks[:] = first_us
 
     def observe(
         self,
@@ -84,12 +105,12 @@ class Models:
         """
         if clock_us is None:
             clock_us = int(time.max())
-        if not self.clocks[0]:
-            self.clocks[:] = min(int(time[0]), clock_us)
+        if not self._clocks[_FIRST]:
+            self._clocks[[_FIRST, _TICK]] = min(int(time[0]), clock_us)
         watched = self.make_room(side, key)
         before = self.clock_us or min(int(time[0]), clock_us)
         self._counted_us = before
-        self.clock_us = max(before, clock_us)
+        self._clocks[_NOW] = max(before, clock_us)
         if importance is not None and learn:
             passed = self.clock_us - before
             fade = 0.5 ** (passed / self.frequency.half_life_us)
@@ -122,7 +143,7 @@ class Models:
 
     def rate(self, side: Side) -> float:
         """Arrivals of a stream per second, lately."""
-        passed = max(1, self.clock_us - int(self.clocks[0]))
+        passed = max(1, self.clock_us - int(self._clocks[_FIRST]))
         faded = self.frequency.half_life_us / np.log(2.0)
         seconds = faded * -np.expm1(-passed / faded) * 1e-6
         return float(self.frequency.total(side, self.clock_us) / seconds)
@@ -162,64 +183,14 @@ class Models:
     @property
     def outlook(self) -> Outlook:
         """What a sample of the join can reach."""
-        fraction, *variance = self._outlook.tolist()
+        known, fraction, *variance = self._outlook.tolist()
+        if not known:
+            return Outlook(1.0, (0.0, 0.0, 0.0))
         return Outlook(fraction, (variance[0], variance[1], variance[2]))
 
     def mean_worth(self, side: IntArray, importance: FloatArray) -> FloatArray:
         """Mean importance of a result with each row."""
         return self.worth.mean(side, importance)
-
-    def encode(self) -> pa.RecordBatch:
-        """All that has to be stored, as one row of binary cells."""
-        cells = {
-            name: np.ascontiguousarray(array).tobytes()
-            for name, array in self._arrays().items()
-        }
-        return pa.record_batch(
-            [pa.array([cell], pa.binary()) for cell in cells.values()], list(cells)
-        )
-
-    def decode(self, stored: pa.RecordBatch) -> None:
-        """Go on from stored models; those of another size start anew."""
-        cells = {
-            name: column[0].as_py()
-            for name, column in zip(stored.schema.names, stored.columns, strict=True)
-        }
-        fixed = {n: a for n, a in self._arrays().items() if not n.startswith("ghost")}
-        if any(len(cells[name]) != array.nbytes for name, array in fixed.items()):
-            return
-        self._by_age = self._by_level = self._lives = None
-        for name, array in fixed.items():
-            array[:] = np.frombuffer(cells[name], array.dtype)
-        self.clock_us = int(np.frombuffer(cells["ghost_clock"], np.int64)[0])
-        ghosts = [
-            Ghosts(
-                np.frombuffer(cells[f"ghost_key_{side}"], np.int64),
-                np.frombuffer(cells[f"ghost_time_{side}"], np.int64),
-            )
-            for side in SIDES
-        ]
-        self.slice.restore(ghosts, int(self.slice.threshold[0]))
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all models."""
-        return sum(array.nbytes for array in self._arrays().values())
-
-    def _arrays(self) -> dict[str, npt.NDArray[np.float64] | npt.NDArray[np.int64]]:
-        arrays = {
-            **self.frequency.arrays(),
-            **self.curve.arrays(),
-            **self.worth.arrays(),
-            "clocks": self.clocks,
-            "outlook": self._outlook,
-            "threshold": self.slice.threshold,
-            "ghost_clock": np.array([self.clock_us]),
-        }
-        for side in SIDES:
-            arrays[f"ghost_key_{side}"] = self.slice.ghosts[side].key
-            arrays[f"ghost_time_{side}"] = self.slice.ghosts[side].time
-        return arrays
 
     def _watch(self, side: Side, key: IntArray, time: IntArray, *, learn: bool) -> None:
         key.flags.writeable = False
@@ -233,22 +204,22 @@ class Models:
         self.slice.add(side, key, time)
 
     def _tick(self) -> None:
-        passed = self.clock_us - int(self.clocks[1])
+        passed = self.clock_us - int(self._clocks[_TICK])
         if passed * _TICKS < max(1, *self.keep_us):
             return
         self._by_age = self._by_level = self._lives = None
         self.curve.tick(passed)
         for side in SIDES:
-            ghosts = self.slice.ghosts[side]
+            ghosts = self.slice.ghosts(side)
             there = np.flatnonzero(
-                ghosts.time + self.keep_us[side] >= self.clocks[1]
+                ghosts.time + self.keep_us[side] >= self._clocks[_TICK]
             )  # at the last tick
             key, time = ghosts.key[there], ghosts.time[there]
             level = self._levels(np.full(key.size, side, np.int64), key)
             self.curve.add_time(
-                side, level, self.clocks[1] - time, self.clock_us - time
+                side, level, self._clocks[_TICK] - time, self.clock_us - time
             )
-        self.clocks[1] = self.clock_us
+        self._clocks[_TICK] = self.clock_us
         if self._samples:
             self._look_out()
 
@@ -256,7 +227,10 @@ class Models:
         """Judge samples anew, on the rows of the slice that have not expired."""
         parts = []
         for side in SIDES:
-            mine, theirs = self.slice.ghosts[side], self.slice.ghosts[1 - side]
+            mine, theirs = (
+                self.slice.ghosts(side),
+                self.slice.ghosts(1 if side == 0 else 0),
+            )
             keep = max(1, self.keep_us[side])
             lived = np.maximum(0, self.clock_us - mine.time) / keep
             there = lived <= 1.0
@@ -268,13 +242,13 @@ class Models:
         rows = Rows(*map(np.concatenate, zip(*parts, strict=True)))
         share = self._row_share(rows.expected.size)
         found = outlook(rows, share, self.capacity_rows)
-        self._outlook[:] = found.fraction, *found.variance
+        self._outlook[:] = 1.0, found.fraction, *found.variance
 
     def _row_share(self, rows: int) -> float:
         """Part of all rows that is monitored: of keys it says little if few are hot."""
         if self.slice.share == 1.0:
             return 1.0
-        passed = self.clock_us - int(self.clocks[0])
+        passed = self.clock_us - int(self._clocks[_FIRST])
         there = sum(
             self.rate(side) * min(self.keep_us[side], passed) * 1e-6 for side in SIDES
         )
@@ -314,3 +288,17 @@ class Models:
         rate = np.empty(side.size)
         read_table(side, level, age_us, per_us, table, rate)
         return rate
+
+
+def _shapes(capacity_rows: int) -> tuple[tuple[Shape, ...], ...]:
+    """Room for each model of a shard with so many residents, and for clocks."""
+    width = 1 << (max(1, capacity_rows) - 1).bit_length()
+    width = min(max(width, _SMALLEST), _LARGEST)
+    ghosts = max(_SMALLEST, width // 4)
+    return (
+        Frequency.shapes(width),
+        Curve.SHAPES,
+        Worth.SHAPES,
+        Slice.shapes(ghosts),
+        ((3,), (5,)),
+    )

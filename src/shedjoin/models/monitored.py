@@ -11,12 +11,14 @@ the ghosts outgrow their room.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from shedjoin.kernels.hashing import chain_words
-from shedjoin.kernels.index import NOWHERE, STRIDE, Index, Pairs, Reach, link, probe
+from shedjoin.kernels.index import NOWHERE, STRIDE, Index, Pairs, fixed, link, probe
+from shedjoin.models.words import Shape
 from shedjoin.types import SIDES, BoolArray, IntArray, Side
 
 _ALL = 1 << 31
@@ -43,62 +45,67 @@ class Slice:
 
     Parameters
     ----------
-    room : int
-        Ghosts per side at most, a power of two.
+    room : sequence of arrays
+        Of the shapes that :meth:`shapes` tells.
     keep_us : (int, int)
         How long a row of each side can be matched.
     """
 
-    def __init__(self, room: int, keep_us: tuple[int, int]) -> None:
-        self.room = room
+    def __init__(self, room: Sequence[IntArray], keep_us: tuple[int, ...]) -> None:
+        self._key, self._time, self._ends, self._halvings = room
+        self.room = self._key.shape[1]
         self.keep_us = keep_us
-        self.threshold = np.array([_ALL])
-        nothing = np.zeros(0, np.int64)
-        self.ghosts = [Ghosts(nothing, nothing), Ghosts(nothing, nothing)]
-        self._index = [self._empty(), self._empty()]
-        self._ends = np.zeros(2, np.int64)
+        self._index = [self._linked(side) for side in SIDES]
+
+    @staticmethod
+    def shapes(ghosts: int) -> tuple[Shape, ...]:
+        """Room for so many ghosts a side, a power of two."""
+        return (2, ghosts), (2, ghosts), (2,), (1,)
+
+    def ghosts(self, side: Side) -> Ghosts:
+        """Ghosts of one side, for as long as none is added or goes."""
+        end = self._ends[side]
+        return Ghosts(self._key[side, :end], self._time[side, :end])
 
     def monitored(self, key: IntArray) -> BoolArray:
         """Tell which keys are monitored."""
-        return np.asarray(_hash(key) < self.threshold[0], np.bool_)
+        return np.asarray(_hash(key) < self._threshold, np.bool_)
 
     @property
     def share(self) -> float:
         """Part of all keys that is monitored."""
-        return float(self.threshold[0] / _ALL)
+        return float(self._threshold / _ALL)
 
     def meet(self, side: Side, key: IntArray, time: IntArray) -> Seen:
         """Match monitored arrivals with ghosts of the other side."""
         other: Side = 1 if side == 0 else 0
-        pairs = Pairs(np.empty(_ROOM, np.int64), np.empty(_ROOM, np.int64))
-        reach = Reach(self.keep_us[other], self.keep_us[side])
+        pairs = Pairs.room(_ROOM)
+        low = fixed(time - self.keep_us[other])
+        high = fixed(time + self.keep_us[side])
         start, arrival, slot = 0, [], []
         while start < key.size:
             index = self._index[other]
-            found, after, _ = probe(key, time, start, reach, index, 0, pairs)
+            found, after, _ = probe(key, low, high, start, index, 0, pairs)
             arrival.append(pairs.arrival[:found].copy())
             slot.append(pairs.slot[:found].copy())
             if not found and after < key.size:
-                size = 2 * pairs.slot.size
-                pairs = Pairs(np.empty(size, np.int64), np.empty(size, np.int64))
+                pairs = pairs.doubled()
             start = after
         if not arrival:
             nothing = np.zeros(0, np.int64)
             return Seen(nothing, nothing, nothing)
         rows = np.concatenate(arrival)
-        waited = time[rows] - self.ghosts[other].time[np.concatenate(slot)]
+        waited = time[rows] - self.ghosts(other).time[np.concatenate(slot)]
         owner = np.where(waited >= 0, other, side)
         return Seen(owner, key[rows], np.abs(waited))
 
     def add(self, side: Side, key: IntArray, time: IntArray) -> None:
         """Keep monitored arrivals as ghosts, as far as there is room."""
-        free = self.room - self._ends[side]
-        key, time = key[:free], time[:free]
-        old = self.ghosts[side]
-        self.ghosts[side] = Ghosts(
-            np.concatenate([old.key, key]), np.concatenate([old.time, time])
-        )
-        link(_fixed(key), _fixed(time), self._ends[side], self._index[side])
+        end = self._ends[side]
+        key, time = key[: self.room - end], time[: self.room - end]
+        self._key[side, end : end + key.size] = key
+        self._time[side, end : end + key.size] = time
+        link(fixed(key), fixed(time), end, self._index[side])
         self._ends[side] += key.size
 
     def has_room(self, coming: IntArray, clock_us: int) -> bool:
@@ -110,49 +117,40 @@ class Slice:
         if (self._ends + coming <= self.room).all():
             return True
         for side in SIDES:
-            self._keep(side, self.ghosts[side].time + self.keep_us[side] >= clock_us)
-        there = np.array([ghosts.key.size for ghosts in self.ghosts])
+            self._keep(side, self.ghosts(side).time + self.keep_us[side] >= clock_us)
+        there = self._ends.copy()
         fits = bool((there + coming <= self.room).all())
         crowded = bool((2 * there > self.room).any())
         if not fits or crowded:
-            self.threshold[0] //= 2
+            self._halvings[0] += 1
             for side in SIDES:
-                self._keep(side, self.monitored(self.ghosts[side].key))
-        for side in SIDES:
-            self._relink(side)
+                self._keep(side, self.monitored(self.ghosts(side).key))
+        self._index = [self._linked(side) for side in SIDES]
         return fits and not crowded
 
-    def restore(self, ghosts: list[Ghosts], threshold: int) -> None:
-        """Go on from stored ghosts."""
-        self.threshold[0] = threshold
-        self.ghosts = ghosts
-        for side in SIDES:
-            self._relink(side)
+    @property
+    def _threshold(self) -> int:
+        return _ALL >> int(self._halvings[0])
 
     def _keep(self, side: Side, those: BoolArray) -> None:
-        self.ghosts[side] = Ghosts(*(column[those] for column in self.ghosts[side]))
+        """Let the other ghosts go; room that nobody uses is zero."""
+        kept = [column[those] for column in self.ghosts(side)]
+        self._ends[side] = kept[0].size
+        for column, rows in zip((self._key, self._time), kept, strict=True):
+            column[side] = 0
+            column[side, : rows.size] = rows
 
-    def _relink(self, side: Side) -> None:
-        self._index[side] = self._empty()
-        ghosts = self.ghosts[side]
-        link(_fixed(ghosts.key), _fixed(ghosts.time), 0, self._index[side])
-        self._ends[side] = ghosts.key.size
-
-    def _empty(self) -> Index:
-        return Index(
+    def _linked(self, side: Side) -> Index:
+        index = Index(
             np.full(self.room, NOWHERE, np.int64),
             np.zeros(STRIDE * self.room, np.int64),
             0,
         )
+        ghosts = self.ghosts(side)
+        link(fixed(ghosts.key), fixed(ghosts.time), 0, index)
+        return index
 
 
 def _hash(key: IntArray) -> IntArray:
     """31 bits that are independent of a key's shard and bucket."""
-    return chain_words(np.zeros(key.size, np.int64), _fixed(key)) & (_ALL - 1)
-
-
-def _fixed(array: IntArray) -> IntArray:
-    """The same array, read-only: kernels are compiled for one kind of argument."""
-    array = np.ascontiguousarray(array)
-    array.flags.writeable = False
-    return array
+    return chain_words(np.zeros(key.size, np.int64), fixed(key)) & (_ALL - 1)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from shedjoin.models.words import Shape, reals
 from shedjoin.types import SIDES, FloatArray, IntArray
 
 BINS = 128
@@ -15,11 +18,17 @@ class Worth:
     """Decayed histograms of importance, in half octaves; zero and below share a bin.
 
     A side without importance (infinite) has no say in a pair's worth.
+
+    Parameters
+    ----------
+    room : sequence of arrays
+        Of the shapes ``SHAPES``.
     """
 
-    def __init__(self) -> None:
-        self.count = np.zeros((2, BINS))
-        self.total = np.zeros((2, BINS))
+    SHAPES: tuple[Shape, ...] = ((2, BINS),) * 2
+
+    def __init__(self, room: Sequence[IntArray]) -> None:
+        self.count, self.total = map(reals, room)
 
     def add(self, side: IntArray, importance: FloatArray, fade: float) -> None:
         """Count the importances of arrivals; older ones fade."""
@@ -52,13 +61,6 @@ class Worth:
             whole = self.total[1 - own].sum()
             out[rows] = np.where(silent, whole, shared) / count.sum()
         return out
-
-    def arrays(self) -> dict[str, FloatArray]:
-        """All that has to be stored."""
-        return {
-            "worth_count": self.count.reshape(-1),
-            "worth_total": self.total.reshape(-1),
-        }
 
 
 def _bin(importance: FloatArray) -> IntArray:

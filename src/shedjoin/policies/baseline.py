@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shedjoin.core.lots import check_seed, lots
-from shedjoin.core.policy import Policy, Residents, Ties
+from shedjoin.policies.base import Policy, Residents, Ties
+from shedjoin.sampling.lots import check_seed, lots
 from shedjoin.types import FloatArray
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Fifo(Policy):
 
     Examples
     --------
-    >>> from shedjoin.core.policy import Residents
+    >>> from shedjoin.policies.base import Residents
     >>> Fifo().score(Residents.example(time=[5, 3], now_us=9), None).tolist()
     [0.0, 1.0]
     """
@@ -74,7 +74,7 @@ class Recent(Policy):
 
     Examples
     --------
-    >>> from shedjoin.core.policy import Residents
+    >>> from shedjoin.policies.base import Residents
     >>> Recent().score(Residents.example(time=[5, 3], now_us=9), None).tolist()
     [5.0, 3.0]
     """
@@ -110,7 +110,7 @@ class UntilExpiry(Policy):
 
     Examples
     --------
-    >>> from shedjoin.core.policy import Residents
+    >>> from shedjoin.policies.base import Residents
     >>> UntilExpiry().score(Residents.example(time=[5, 3], now_us=9), None).tolist()
     [-0.0, -1.0]
     """
@@ -154,7 +154,7 @@ class Rand(Policy):
 
     Examples
     --------
-    >>> from shedjoin.core.policy import Residents
+    >>> from shedjoin.policies.base import Residents
     >>> lots = Rand(seed=1).score(Residents.example(time=[5, 3], now_us=9), None)
     >>> bool(((0 <= lots) & (lots < 1)).all())
     True
@@ -201,7 +201,7 @@ class Greedy(Policy):
 
     Examples
     --------
-    >>> from shedjoin.core.policy import Residents
+    >>> from shedjoin.policies.base import Residents
     >>> rows = Residents.example(time=[5, 3], now_us=9, importance=[2.0, 7.0])
     >>> Greedy().score(rows, None).tolist()
     [2.0, 7.0]

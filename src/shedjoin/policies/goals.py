@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from shedjoin.core.budget import Budget
-from shedjoin.core.policy import Discipline, Policy
-from shedjoin.core.recompute import Recompute
-from shedjoin.core.shedding import Combine, Shedding
 from shedjoin.errors import ParameterError
+from shedjoin.policies.base import Policy
 from shedjoin.policies.learned import Expected, Valued
 from shedjoin.policies.samples import BestSample
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.recompute import Recompute
+from shedjoin.spec.shedding import Combine, Discipline, Shedding
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,4 +116,9 @@ def shedding_of(
         policy = goal.policy(seed)
     else:
         policy = goal.policy() if isinstance(goal, Goal) else goal
+    if not isinstance(policy, Policy):
+        raise ParameterError(
+            f"keep={policy!r} is neither a goal nor a policy.",
+            fix="write keep=MostResults(), or a policy such as policies.Prob().",
+        )
     return Shedding(budget, policy, discipline, recompute, combine, seed)

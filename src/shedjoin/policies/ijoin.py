@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shedjoin.core.policy import Policy, Residents
-from shedjoin.core.window import Duration, parse_duration
 from shedjoin.errors import ParameterError
+from shedjoin.policies.base import Policy, Residents
+from shedjoin.spec.window import Duration, parse_duration
 from shedjoin.types import FloatArray
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Size(Policy):
 
     Examples
     --------
-    >>> from shedjoin.core.policy import Residents
+    >>> from shedjoin.policies.base import Residents
     >>> rows = Residents.example(time=[5, 3], now_us=9, matches=[2.0, 0.0])
     >>> Size().score(rows, None).tolist()
     [2.0, 0.0]
@@ -110,7 +110,7 @@ class IJoin(Policy):
     Importance 4 and 3 matches at age 6 are worth 2; without a match for 4 units of
     time, at 0.5 each and a patience of 3, a row of age 8 falls to 1.5 - 2.
 
-    >>> from shedjoin.core.policy import Residents
+    >>> from shedjoin.policies.base import Residents
     >>> rows = Residents.example(
     ...     time=[2_000_000], now_us=8_000_000, importance=[4.0], matches=[3.0],
     ...     last_match=[8_000_000],

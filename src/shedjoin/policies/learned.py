@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from shedjoin.core.policy import Policy, Residents
+from shedjoin.policies.base import Policy, Residents
 from shedjoin.types import FloatArray
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Expected(Policy):
     Examples
     --------
     >>> import numpy as np
-    >>> from shedjoin.core.policy import Residents
+    >>> from shedjoin.policies.base import Residents
     >>> from shedjoin.models.learned import Models
     >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
     >>> rng = np.random.default_rng(1)
@@ -93,7 +93,7 @@ class Valued(Policy):
     Examples
     --------
     >>> import numpy as np
-    >>> from shedjoin.core.policy import Residents
+    >>> from shedjoin.policies.base import Residents
     >>> from shedjoin.models.learned import Models
     >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
     >>> side, time = np.arange(400) % 2, np.arange(400) * 20_000

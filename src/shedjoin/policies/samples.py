@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shedjoin.core.lots import check_seed, lots
-from shedjoin.core.policy import Policy, Residents
 from shedjoin.errors import ParameterError
+from shedjoin.policies.base import Policy, Residents
+from shedjoin.sampling.lots import check_seed, lots
 from shedjoin.types import FloatArray, IntArray
 
 if TYPE_CHECKING:

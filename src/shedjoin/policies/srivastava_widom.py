@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from shedjoin.core.policy import Policy, Residents
+from shedjoin.policies.base import Policy, Residents
 from shedjoin.types import FloatArray
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Prob(Policy):
     Examples
     --------
     >>> import numpy as np
-    >>> from shedjoin.core.policy import Residents
+    >>> from shedjoin.policies.base import Residents
     >>> from shedjoin.models.learned import Models
     >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
     >>> arrived = np.array([7, 7, 8])

@@ -1,7 +1,8 @@
-"""From two DataFrames and the user's arguments to a checked spec."""
+"""From DataFrames and the user's arguments to a checked spec."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from pyspark.sql import DataFrame
@@ -19,11 +20,11 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
-from shedjoin.core.keys import On, key_pairs, output_columns, require_columns
-from shedjoin.core.spec import JoinSpec, SideSpec
-from shedjoin.core.window import Within
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
-from shedjoin.spark.event_time import DELAY
+from shedjoin.spark.event_time import DELAY, is_event_time, lag_of
+from shedjoin.spark.names import name_fold
+from shedjoin.spec.keys import Fold, output_columns, resolve_columns
+from shedjoin.spec.streams import JoinSpec, StreamSpec
 
 _FITS_64_BITS = (
     ByteType,
@@ -34,93 +35,92 @@ _FITS_64_BITS = (
     TimestampType,
     TimestampNTZType,
 )
-_NAMES = ("left", "right")
 
 
 class Arguments(NamedTuple):
-    """What the user asked for, beside the streams themselves."""
+    """What the user asked for, beside the streams themselves; each by stream."""
 
-    on: On
-    within: Within
-    time: tuple[str, str] | None
+    names: Sequence[str]
+    keys: Sequence[tuple[str, ...]]
+    keeps_us: Sequence[int]
+    time: Sequence[str] | None
     shards: int
-    suffixes: tuple[str, str]
+    suffixes: Sequence[str]
 
 
-def make_spec(frames: tuple[DataFrame, DataFrame], arguments: Arguments) -> JoinSpec:
+def make_spec(frames: Sequence[DataFrame], arguments: Arguments) -> JoinSpec:
     """Check the arguments against the streams and put them into a spec."""
-    if not isinstance(arguments.within, Within):
-        raise ParameterError(
-            f"within={arguments.within!r} is not a window.",
-            fix='pass within=Within(before="5 minutes", after="1 hour").',
-        )
-    if frames[0].isStreaming != frames[1].isStreaming:
+    if len({frame.isStreaming for frame in frames}) > 1:
         raise ParameterError(
             "one side is a stream and the other is a table.",
             fix="read both with readStream, or both with read.",
         )
-    pairs = key_pairs(arguments.on)
-    schemas = (frames[0].schema, frames[1].schema)
-    for place, name in enumerate(_NAMES):
-        keys = [pair[place] for pair in pairs]
-        require_columns(name, keys, schemas[place].names)
-    direct = _check_keys(pairs, schemas)
-    sides = []
-    for place in (0, 1):
-        time = _event_time(frames[place], _NAMES[place], place, arguments.time)
-        columns = tuple((f.name, f.dataType.simpleString()) for f in schemas[place])
-        sides.append(SideSpec(columns, tuple(pair[place] for pair in pairs), time))
-    _check_times(sides, schemas)
+    names, fold = arguments.names, name_fold(frames[0])
+    schemas = [frame.schema for frame in frames]
+    keys = [
+        resolve_columns(name, own, schema.names, fold)
+        for name, own, schema in zip(names, arguments.keys, schemas, strict=True)
+    ]
+    direct = _check_keys(names, keys, schemas)
+    streams = []
+    for number, name in enumerate(names):
+        given = None if arguments.time is None else arguments.time[number]
+        time = _event_time(frames[number], name, given, fold)
+        columns = tuple((f.name, f.dataType.simpleString()) for f in schemas[number])
+        keep_us, lag_us = arguments.keeps_us[number], lag_of(frames[number], time)
+        streams.append(StreamSpec(name, columns, keys[number], time, keep_us, lag_us))
+    _check_times(streams, schemas)
     return JoinSpec(
-        left=sides[0],
-        right=sides[1],
-        before_us=arguments.within.before_us,
-        after_us=arguments.within.after_us,
+        streams=tuple(streams),
         shards=arguments.shards,
         direct=direct,
         output=output_columns(
-            schemas[0].names, schemas[1].names, pairs, arguments.suffixes
+            [schema.names for schema in schemas], keys, arguments.suffixes, fold
         ),
     )
 
 
 def _check_keys(
-    pairs: tuple[tuple[str, str], ...], schemas: tuple[StructType, StructType]
+    names: Sequence[str],
+    keys: Sequence[tuple[str, ...]],
+    schemas: Sequence[StructType],
 ) -> bool:
     """Refuse keys that do not join; tell whether the key fits 64 bits."""
-    for left, right in pairs:
-        kinds = schemas[0][left].dataType, schemas[1][right].dataType
-        if kinds[0] != kinds[1]:
-            name = kinds[0].simpleString()
+    kinds = [schemas[0][name].dataType for name in keys[0]]
+    for first, kind in zip(keys[0], kinds, strict=True):
+        if not _hashable(kind):
             raise ColumnTypeError(
-                f"key {left!r} is of type {name}, key {right!r} of type "
-                f"{kinds[1].simpleString()}.",
-                fix=f'cast one side, e.g. right.withColumn("{right}", '
-                f'col("{right}").cast("{name}")).',
-            )
-        if not _hashable(kinds[0]):
-            raise ColumnTypeError(
-                f"key {left!r} is of type {kinds[0].simpleString()}, which Spark "
+                f"key {first!r} is of type {kind.simpleString()}, which Spark "
                 "cannot hash or compare byte by byte.",
                 fix="join by another column, or by a text form of this one.",
             )
-    return len(pairs) == 1 and isinstance(
-        schemas[0][pairs[0][0]].dataType, _FITS_64_BITS
-    )
+    for stream, own, schema in zip(names, keys, schemas, strict=True):
+        for first, name, kind in zip(keys[0], own, kinds, strict=True):
+            if schema[name].dataType != kind:
+                wanted = kind.simpleString()
+                raise ColumnTypeError(
+                    f"key {first!r} is of type {wanted}, key {name!r} of type "
+                    f"{schema[name].dataType.simpleString()}.",
+                    fix=f'cast one side, e.g. {stream}.withColumn("{name}", '
+                    f'col("{name}").cast("{wanted}")).',
+                )
+    return len(kinds) == 1 and isinstance(kinds[0], _FITS_64_BITS)
 
 
-def _check_times(sides: list[SideSpec], schemas: tuple[StructType, StructType]) -> None:
+def _check_times(streams: list[StreamSpec], schemas: Sequence[StructType]) -> None:
     """Refuse times with and without a time zone: what lies between is not known."""
-    left, right = (
-        schema[side.time].dataType for side, schema in zip(sides, schemas, strict=True)
+    first, *others = (
+        (stream, schema[stream.time].dataType.simpleString())
+        for stream, schema in zip(streams, schemas, strict=True)
     )
-    if left != right:
-        raise ColumnTypeError(
-            f"the event time {sides[0].time!r} is of type {left.simpleString()}, "
-            f"{sides[1].time!r} of type {right.simpleString()}.",
-            fix=f'cast one before withWatermark, e.g. right.withColumn("{sides[1].time}'
-            f'", col("{sides[1].time}").cast("{left.simpleString()}")).',
-        )
+    for stream, kind in others:
+        if kind != first[1]:
+            raise ColumnTypeError(
+                f"the event time {first[0].time!r} is of type {first[1]}, "
+                f"{stream.time!r} of type {kind}.",
+                fix=f"cast one before withWatermark, e.g. {stream.name}.withColumn("
+                f'"{stream.time}", col("{stream.time}").cast("{first[1]}")).',
+            )
 
 
 def _hashable(kind: DataType) -> bool:
@@ -135,14 +135,11 @@ def _hashable(kind: DataType) -> bool:
     return not isinstance(kind, MapType) and kind.typeName() not in odd
 
 
-def _event_time(
-    frame: DataFrame, side: str, place: int, given: tuple[str, str] | None
-) -> str:
+def _event_time(frame: DataFrame, side: str, given: str | None, fold: Fold) -> str:
     marked = [field.name for field in frame.schema if DELAY in field.metadata]
     if given is not None:
-        time = given[place]
-        require_columns(side, [time], frame.schema.names)
-        if frame.isStreaming and time not in marked:
+        (time,) = resolve_columns(side, [given], frame.schema.names, fold)
+        if frame.isStreaming and not is_event_time(frame, time):
             raise ColumnError(
                 f"the {side} stream has no watermark on {time!r}.",
                 fix=f'call {side}.withWatermark("{time}", "10 minutes") first.',

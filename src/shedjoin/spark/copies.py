@@ -17,13 +17,11 @@ file. Copies lie in Spark's own local folders of the executor, which Spark delet
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
 from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from shedjoin.core.codec import FORMAT
-from shedjoin.core.workspace import MappedWorkspace, WorkspaceError
 from shedjoin.spark.disk import (
     CopySettings,
     local_roots,
@@ -34,6 +32,8 @@ from shedjoin.spark.disk import (
     work_name,
     writable_roots,
 )
+from shedjoin.state.directory import FORMAT
+from shedjoin.state.workspace import MappedWorkspace, WorkspaceError
 from shedjoin.version import VERSION
 
 _MANIFEST = "manifest.json"
@@ -97,8 +97,7 @@ class NodeCopies:
             self.discard()
             return
         try:
-            files = {file.name: _mark(file) for file in _files(self._work)}
-            (self._work / _MANIFEST).write_text(json.dumps(files))
+            (self._work / _MANIFEST).write_text(json.dumps(_marks(self._work)))
             self._drop_others()
             self._work.rename(self._home / token)
         except OSError as error:  # also if an equal copy is there already
@@ -126,20 +125,17 @@ def _root(shard: int) -> Path:
     return root
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    return (file for file in folder.iterdir() if file.name != _MANIFEST)
-
-
-def _mark(file: Path) -> list[int]:
-    """What shows that a file was changed."""
-    status = file.stat()
-    return [status.st_size, status.st_mtime_ns]
+def _marks(folder: Path) -> dict[str, list[int]]:
+    """What shows that a file was changed, of all files."""
+    with os.scandir(folder) as files:
+        status = {file.name: file.stat() for file in files if file.name != _MANIFEST}
+    return {name: [of.st_size, of.st_mtime_ns] for name, of in status.items()}
 
 
 def _is_whole(folder: Path) -> bool:
     try:
         known = json.loads((folder / _MANIFEST).read_text())
         (folder / _MANIFEST).unlink()
-        return bool(known == {file.name: _mark(file) for file in _files(folder)})
+        return bool(known == _marks(folder))
     except (OSError, ValueError):
         return False

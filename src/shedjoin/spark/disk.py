@@ -9,14 +9,15 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from itertools import count
 from pathlib import Path
 from secrets import token_hex
 from typing import NamedTuple, Protocol
 
-from shedjoin.core.budget import parse_bytes
-from shedjoin.core.window import parse_duration
 from shedjoin.errors import ParameterError
+from shedjoin.spec.budget import parse_bytes
+from shedjoin.spec.window import parse_duration
 
 log = logging.getLogger("shedjoin")
 FOLDER = "shedjoin"
@@ -98,6 +99,7 @@ def local_roots() -> list[Path]:
     return [Path(folder, FOLDER) for folder in folders]
 
 
+@cache
 def system_boot() -> str:
     """Identity of this run of the operating system, where it has one."""
     try:

@@ -1,26 +1,23 @@
 """Windowed estimates over the weighted rows of a sampled join.
 
 Two aggregations of Spark: rows into clusters, clusters into windows. The formulas are
-those of :mod:`shedjoin.quality.horvitz_thompson`.
+those of :mod:`shedjoin.sampling.horvitz_thompson`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
-from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.types import NumericType
 
-from shedjoin.core.spec import CLUSTER_COLUMN, WEIGHT_COLUMN
-from shedjoin.core.window import Duration, parse_duration
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
-from shedjoin.quality.aggregates import Aggregate, Avg, Count, Quantity, Sum
-from shedjoin.quality.horvitz_thompson import TRUSTED_FROM
-from shedjoin.quality.student import log_quantile
-from shedjoin.spark.event_time import Time, event_time, marked, quoted
+from shedjoin.sampling.aggregates import Aggregate, Avg, Count, Quantity, Sum
+from shedjoin.sampling.horvitz_thompson import TRUSTED_FROM
+from shedjoin.sampling.student import log_quantile
+from shedjoin.spark.event_time import Time, event_time, marked
+from shedjoin.spark.names import name_fold, quoted
 from shedjoin.spark.variance import (
     Plan,
     cluster_sums,
@@ -31,16 +28,13 @@ from shedjoin.spark.variance import (
     window_sums,
     with_intervals,
 )
+from shedjoin.spark.windows import Windows, check_columns, moved_back
+from shedjoin.spec.keys import Fold
+from shedjoin.spec.streams import CLUSTER_COLUMN, WEIGHT_COLUMN
+from shedjoin.spec.window import Duration
 
 _OWN = ("window", "rows", "clusters", "effective_clusters", "trusted")
 _KINDS = 'Count(), Count("price"), Sum("price") or Avg("price")'
-
-
-class Frame(NamedTuple):
-    """Length of the windows and the distance between their beginnings."""
-
-    width_us: int
-    slide_us: int
 
 
 def estimate(
@@ -54,22 +48,20 @@ def estimate(
     level: float,
 ) -> DataFrame:
     """Estimate aggregates; see :func:`shedjoin.estimate`."""
-    frame = _frame(window, slide)
+    windows = Windows.of(window, slide)
     names = [by] if isinstance(by, str) else list(by)
-    _check_names(aggregates, names)
+    _check_names(aggregates, names, name_fold(results))
     _check_sampled(results)
     coefficients = log_quantile(level)
     plan = make_plan(list(aggregates.values()))
     lag_us, rows = _rows(results, time, names, plan)
     groups = [f"group{place}" for place in range(len(names))]
-    shape = (frame.width_us, frame.slide_us, lag_us % frame.slide_us)
-    width, slide, start = (f"{length} microseconds" for length in shape)
-    windows = F.window("time", width, slide, start)
-    clusters = rows.groupBy(windows, *groups, "cluster").agg(*cluster_sums(plan))
+    when = windows.over("time", lag_us)
+    clusters = rows.groupBy(when, *groups, "cluster").agg(*cluster_sums(plan))
     totals = clusters.groupBy("window", *groups).agg(*window_sums(plan))
     effective = effective_clusters(plan)
     return with_intervals(totals, plan, coefficients).select(
-        _shifted_back(lag_us).alias("window"),
+        moved_back(lag_us).alias("window"),
         *(F.col(g).alias(name) for g, name in zip(groups, names, strict=True)),
         *(
             column
@@ -122,27 +114,9 @@ def _number(results: DataFrame, quantity: Quantity) -> Column:
     return column.cast("double")
 
 
-def _shifted_back(lag_us: int) -> Column:
-    if lag_us == 0:
-        return F.col("window")
-    lag = F.lit(timedelta(microseconds=lag_us))
-    ends = (F.col(f"window.{end}") - lag for end in ("start", "end"))
-    return F.struct(*(c.alias(n) for c, n in zip(ends, ("start", "end"), strict=True)))
-
-
-def _frame(window: Duration, slide: Duration | None) -> Frame:
-    width_us = parse_duration(window)
-    slide_us = width_us if slide is None else parse_duration(slide)
-    if not 0 < slide_us <= width_us:
-        raise ParameterError(
-            f"window={window!r} with slide={slide!r} are no windows.",
-            fix='pass window="1 minute", or window="1 hour", slide="5 minutes" for '
-            "windows that overlap.",
-        )
-    return Frame(width_us, slide_us)
-
-
-def _check_names(aggregates: Mapping[str, Aggregate] | object, by: list[str]) -> None:
+def _check_names(
+    aggregates: Mapping[str, Aggregate] | object, by: list[str], fold: Fold
+) -> None:
     if not isinstance(aggregates, Mapping) or not aggregates:
         raise ParameterError(
             f"aggregates={aggregates!r} names nothing to estimate.",
@@ -158,13 +132,7 @@ def _check_names(aggregates: Mapping[str, Aggregate] | object, by: list[str]) ->
     names = [*_OWN, *by]
     for name in aggregates:
         names += [name, f"{name}_error", f"{name}_low", f"{name}_high"]
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    if twice:
-        raise ColumnError(
-            f"the estimates would have several columns {twice[0]!r}.",
-            fix="rename an aggregate or a column of by; taken are "
-            f"{', '.join(map(repr, _OWN))}.",
-        )
+    check_columns(names, _OWN, fold)
 
 
 def _check_sampled(results: DataFrame) -> None:

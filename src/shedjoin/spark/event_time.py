@@ -4,40 +4,40 @@ Spark passes the watermark of a query on through every operator, and refuses to 
 defined again behind the join (``withWatermark``: "Redefining watermark is disallowed").
 Which column it refers to is told by the metadata of columns alone, and those an
 expression can set. A row whose event time lies behind the watermark is dropped as late
-by the next stateful operator, so the column must never lie behind it. Of a pair of
-joined rows the later one just arrived in time, but the other may have waited:
+by the next stateful operator, so the column must never lie behind it. Of the rows of
+a result the latest just arrived in time, but the others may have waited:
 
-    max(left.t, right.t)            is never behind the watermark,
-    left.t + after, right.t + before  neither, for a window Within(before, after).
+    the greatest of all their times    is never behind the watermark,
+    t[j] + keep[j]                     neither, for each stream j.
 
-So the join notes on its two time columns how far each may lag, and a window over one
-of them is taken over the shifted time and shifted back.
+So the join notes on its time columns how far each may lag, and a window over one of
+them is taken over the shifted time and shifted back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import redirect_stdout
 from datetime import timedelta
-from io import StringIO
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.types import StructField, TimestampNTZType, TimestampType
 
-from shedjoin.core.keys import SAMPLE, OutputColumn
-from shedjoin.core.spec import JoinSpec
 from shedjoin.errors import ColumnError, ColumnTypeError
-from shedjoin.types import LEFT
+from shedjoin.spark.names import name_fold, quoted
+from shedjoin.spec.keys import OutputColumn
+from shedjoin.spec.streams import JoinSpec
 
 Time: TypeAlias = str | Column | Sequence[str | Column]
 """A column, or several of which the latest counts."""
 
 DELAY = "spark.watermarkDelayMs"
 """Where Spark notes a watermark on its column."""
-_SIDE = "shedjoin.side"
+_OF = "shedjoin.of"
+_STREAMS = "shedjoin.streams"
 _LAG = "shedjoin.lagUs"
+_LATEST_LAG = "shedjoin.latestLagUs"
 
 
 class EventTime(NamedTuple):
@@ -47,12 +47,68 @@ class EventTime(NamedTuple):
     lag_us: int
 
 
-def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, int] | None:
-    """What the join notes on a column of its result: side and lag of an event time."""
-    if column.side == SAMPLE or column.source != spec.sides[column.side].time:
+def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, Any] | None:
+    """What the join notes on an event time: whose it is, and how far it may lag."""
+    streams = [n for n, own in enumerate(time_columns(spec)) if own == column.name]
+    if not streams:
         return None
-    lag_us = spec.after_us if column.side == LEFT else spec.before_us
-    return {_SIDE: int(column.side), _LAG: max(0, lag_us)}
+    keep_us = min(max(0, spec.keeps_us[stream]) for stream in streams)
+    return {
+        _OF: streams,
+        _STREAMS: len(spec.streams),
+        _LAG: keep_us + spec.lag_us,
+        _LATEST_LAG: spec.lag_us,
+    }
+
+
+def time_columns(spec: JoinSpec) -> list[str]:
+    """The column of the result that has the event time of each stream.
+
+    A time that is a key, too, comes out once for all streams.
+    """
+    found = []
+    for number, stream in enumerate(spec.streams):
+        sources = {(number, stream.time)}
+        if stream.time in stream.keys:
+            place = stream.keys.index(stream.time)
+            sources |= {(n, own.keys[place]) for n, own in enumerate(spec.streams)}
+        found.append(
+            next(c.name for c in spec.output if (c.stream, c.source) in sources)
+        )
+    return found
+
+
+def with_event_time(joined: DataFrame, spec: JoinSpec, name: str) -> DataFrame:
+    """Add the latest time of each result, as what the watermark refers to."""
+    fold = name_fold(joined)
+    if fold(name) in map(fold, joined.columns):
+        raise ColumnError(
+            f"event_time={name!r}, but the result has a column of that name.",
+            fix='choose another name, e.g. event_time="matched_at".',
+        )
+    if spec.lag_us:
+        lagging = [own.time for own in spec.streams if own.lag_us]
+        raise ColumnError(
+            f"event_time={name!r}, but {lagging[0]!r} may lie behind the watermark.",
+            fix="join by the event_time of the first join: time=(...).",
+        )
+    times = [quoted(joined, own) for own in dict.fromkeys(time_columns(spec))]
+    latest = EventTime(F.greatest(*times) if len(times) > 1 else times[0], 0)
+    added = marked(latest, name, streaming=joined.isStreaming)
+    return joined.select("*", added)
+
+
+def is_event_time(frame: DataFrame, name: str) -> bool:
+    """Whether a column of a stream keeps up with the watermark, or lags as known."""
+    metadata = frame.schema[name].metadata
+    return DELAY in metadata or (_LAG in metadata and _has_watermark(frame))
+
+
+def lag_of(frame: DataFrame, name: str) -> int:
+    """How far a column may lie behind the watermark."""
+    metadata = frame.schema[name].metadata
+    lag_us: int = 0 if DELAY in metadata else metadata.get(_LAG, 0)
+    return lag_us if frame.isStreaming else 0
 
 
 def event_time(results: DataFrame, time: Time | None) -> EventTime:
@@ -69,7 +125,7 @@ def event_time(results: DataFrame, time: Time | None) -> EventTime:
     latest = columns[0] if len(columns) == 1 else F.greatest(*columns)
     if not results.isStreaming:
         return EventTime(latest, 0)
-    lag_us = _lag(fields)
+    lag_us = lag_of_latest(fields)
     if lag_us is None or not _has_watermark(results):
         raise _no_watermark(fields)
     shifted = latest if lag_us == 0 else latest + F.lit(timedelta(microseconds=lag_us))
@@ -86,24 +142,12 @@ def marked(time: EventTime, name: str, *, streaming: bool) -> Column:
     return time.column.alias(name, metadata={DELAY: 0})
 
 
-def quoted(results: DataFrame, source: str | Column) -> Column:
-    """A column by its name, whatever characters the name has."""
-    if not isinstance(source, str):
-        return source
-    if source not in results.columns:
-        raise ColumnError(
-            f"the results have no column {source!r}.",
-            fix=f"use one of their columns: {', '.join(map(repr, results.columns))}.",
-        )
-    return results["`" + source.replace("`", "``") + "`"]
-
-
 def _columns(results: DataFrame, time: Time | None) -> list[Column]:
     sources: Sequence[str | Column]
     if time is None:
         fields = results.schema.fields
         sources = [f.name for f in fields if DELAY in f.metadata]
-        sources = sources or [f.name for f in fields if _SIDE in f.metadata]
+        sources = sources or [f.name for f in fields if _OF in f.metadata]
     else:
         sources = [time] if isinstance(time, str | Column) else time
     if not sources:
@@ -115,10 +159,12 @@ def _columns(results: DataFrame, time: Time | None) -> list[Column]:
     return [quoted(results, source) for source in sources]
 
 
-def _lag(fields: Sequence[StructField]) -> int | None:
+def lag_of_latest(fields: Sequence[StructField]) -> int | None:
     """How far the latest of these times may lie behind the watermark."""
-    if len({f.metadata[_SIDE] for f in fields if _SIDE in f.metadata}) == 2:  # noqa: PLR2004
-        return 0  # both sides of a pair
+    noted = [field.metadata for field in fields if _OF in field.metadata]
+    if noted and len({n for one in noted for n in one[_OF]}) == noted[0][_STREAMS]:
+        latest_lag: int = noted[0][_LATEST_LAG]  # all rows of a result
+        return latest_lag
     lags = [0 for field in fields if DELAY in field.metadata]
     lags += [field.metadata[_LAG] for field in fields if _LAG in field.metadata]
     return min(lags, default=None)
@@ -130,10 +176,12 @@ def _has_watermark(results: DataFrame) -> bool:
     Files keep the metadata of columns: without a look at the plan, archived results
     that are read as a stream would be taken for those of a running join.
     """
-    shown = StringIO()
-    with redirect_stdout(shown):  # no other public way, here and over Connect
-        results.explain(extended=True)
-    return "EventTimeWatermark" in shown.getvalue()
+    plan: str
+    if hasattr(results, "_jdf"):  # classic
+        plan = results._jdf.queryExecution().analyzed().toString()  # noqa: SLF001
+    else:  # Connect
+        plan = getattr(results, "_explain_string")(extended=True)  # noqa: B009
+    return "EventTimeWatermark" in plan
 
 
 def _no_watermark(fields: Sequence[StructField]) -> ColumnError:

@@ -8,9 +8,10 @@ from typing import cast
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
-from shedjoin.core.importance import Histogram, Lookup, by_side
-from shedjoin.core.keys import require_columns
 from shedjoin.errors import ParameterError
+from shedjoin.spark.names import name_fold, quoted
+from shedjoin.spec.importance import Histogram, Lookup, by_side
+from shedjoin.spec.keys import resolve_columns
 
 
 def importance_columns(
@@ -19,7 +20,8 @@ def importance_columns(
     """Importance of each side as an expression over its own columns."""
     if importance is None:
         return None, None
-    sources = by_side(importance, (frames[0].columns, frames[1].columns))
+    columns = frames[0].columns, frames[1].columns
+    sources = by_side(importance, columns, name_fold(frames[0]))
     left, right = (
         _expression(source, name, frame)
         for source, name, frame in zip(sources, ("left", "right"), frames, strict=True)
@@ -36,8 +38,8 @@ def _expression(source: object, side: str, frame: DataFrame) -> Column | None:
             f"importance {source!r} of the {side} side is not known.",
             fix="pass a column name, a Spark Column, a Lookup or a Histogram.",
         )
-    require_columns(side, [name], frame.columns)
-    column = frame[f"`{name}`"]
+    resolve_columns(side, [name], frame.columns, name_fold(frame))
+    column = quoted(frame, name)
     if isinstance(source, Lookup):
         table = F.create_map(
             *chain.from_iterable((F.lit(c), F.lit(float(w))) for c, w in source.weights)

@@ -1,34 +1,34 @@
-"""The join of two DataFrames."""
+"""The join of two DataFrames, and the stages of any join."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
-from operator import and_
+from operator import add, and_
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.types import StructField, StructType
 
-from shedjoin.core.keys import On
-from shedjoin.core.report import REPORT_FIELDS, Report
-from shedjoin.core.shedding import Shedding
-from shedjoin.core.spec import (
+from shedjoin.errors import ParameterError
+from shedjoin.spark.columns import Arguments, make_spec
+from shedjoin.spark.disk import CopySettings
+from shedjoin.spark.event_time import time_metadata, with_event_time
+from shedjoin.spark.importance import importance_columns
+from shedjoin.spark.operator import JoinProcessor
+from shedjoin.spark.shards import shard_numbers
+from shedjoin.spark.wire import PACKED, Packer, Packing, joined_type, unpack_rows
+from shedjoin.spec.keys import SIDES, On, key_pairs
+from shedjoin.spec.report import combine, count_types
+from shedjoin.spec.shedding import Shedding
+from shedjoin.spec.streams import (
     CLUSTER_COLUMN,
     HASH_COLUMN,
     IMPORTANCE_COLUMN,
     WEIGHT_COLUMN,
     JoinSpec,
 )
-from shedjoin.core.window import Within
-from shedjoin.errors import ParameterError
-from shedjoin.spark.columns import Arguments, make_spec
-from shedjoin.spark.disk import CopySettings
-from shedjoin.spark.event_time import time_metadata
-from shedjoin.spark.importance import importance_columns
-from shedjoin.spark.operator import JoinProcessor
-from shedjoin.spark.shards import shard_numbers
-from shedjoin.spark.wire import JOINED, PACKED, Packer, Packing, unpack_rows
-from shedjoin.types import SIDES, Side
+from shedjoin.spec.window import Within, check_window
 
 
 def join(  # noqa: PLR0913  (documented in shedjoin.api)
@@ -43,46 +43,76 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     shards: int | None,
     suffixes: tuple[str, str],
     name: str,
+    event_time: str | None,
 ) -> DataFrame:
     """Join two DataFrames; see :func:`shedjoin.join`."""
-    partitions = int(str(left.sparkSession.conf.get("spark.sql.shuffle.partitions")))
+    check_window(within)
+    arguments = Arguments(
+        names=SIDES,
+        keys=tuple(zip(*key_pairs(on), strict=True)),
+        keeps_us=(within.after_us, within.before_us),
+        time=time,
+        shards=shard_count(left, shards),
+        suffixes=suffixes,
+    )
+    spec = make_spec((left, right), arguments).with_shedding(shedding)
+    worth = importance_columns(importance, (left, right))
+    return planned((left, right), spec, name, worth, event_time)
+
+
+def shard_count(frame: DataFrame, shards: int | None) -> int:
+    """Tell the number of shards: by default that of shuffle partitions."""
+    partitions = int(str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions")))
     if shards is not None and (type(shards) is not int or shards < 1):
         raise ParameterError(
             f"shards={shards!r} is not a count.",
             fix=f"leave it out to take spark.sql.shuffle.partitions ({partitions}).",
         )
-    arguments = Arguments(on, within, time, shards or partitions, suffixes)
-    spec = make_spec((left, right), arguments).with_shedding(shedding)
-    worth = importance_columns(importance, (left, right))
+    return shards or partitions
+
+
+def planned(
+    frames: Sequence[DataFrame],
+    spec: JoinSpec,
+    name: str,
+    worth: Sequence[Column | None],
+    event_time: str | None,
+) -> DataFrame:
+    """Put the stages of a join together: pack, shuffle, join, unpack."""
     numbers = shard_numbers(spec.shards)
-    streaming = left.isStreaming
+    session = frames[0].sparkSession
+    streaming = frames[0].isStreaming
     if streaming:
-        _require_rocksdb(left)
+        _require_rocksdb(frames[0])
     else:
-        _meet_the_coordinator(left)
+        _meet_the_coordinator(frames[0])
     packed = [
-        _usable(frame, spec, side, worth[side]).mapInArrow(
+        _usable(frame, spec, stream, worth[stream]).mapInArrow(
             Packer(
-                spec, side, Packing(name, numbers, streaming, worth[side] is not None)
+                *(spec, stream),
+                Packing(name, numbers, streaming, worth[stream] is not None),
             ),
             PACKED,
         )
-        for side, frame in zip(SIDES, (left, right), strict=True)
+        for stream, frame in enumerate(frames)
     ]
-    settings = CopySettings.of(left.sparkSession.conf)
+    settings = CopySettings.of(session.conf)
     joined = (
-        _unshared(packed[0].union(packed[1]))
+        _unshared(reduce(DataFrame.union, packed))
         .groupBy("shard")
         .transformWithStateInPandas(
             JoinProcessor(spec, numbers, name, settings, durable=streaming),
-            JOINED,
+            joined_type(spec.names),
             "append",
             "EventTime" if streaming else "None",
         )
     )
     if streaming:
-        joined = joined.observe(name, *_totals())
-    return joined.mapInArrow(unpack_rows, _schema((left, right), spec))
+        joined = joined.observe(name, *_totals(spec.names))
+    results = joined.mapInArrow(unpack_rows, _schema(frames, spec))
+    if event_time is None:
+        return results
+    return with_event_time(results, spec, event_time)
 
 
 def _unshared(packed: DataFrame) -> DataFrame:
@@ -120,14 +150,14 @@ def _meet_the_coordinator(frame: DataFrame) -> None:
 
 
 def _usable(
-    frame: DataFrame, spec: JoinSpec, side: Side, importance: Column | None
+    frame: DataFrame, spec: JoinSpec, stream: int, importance: Column | None
 ) -> DataFrame:
     """Rows that can match: with a key and a time, as Spark's own inner join filters.
 
     Done by Spark, which puts the filter on keys below the watermark as it does in its
     own join: a row without a key does not move the watermark.
     """
-    own = spec.sides[side]
+    own = spec.streams[stream]
     # By place: mapInArrow cannot refer to names with dots or backticks.
     places = {name: f"c{place}" for place, (name, _) in enumerate(own.columns)}
     columns = [F.col(places[name]) for name in (*own.keys, own.time)]
@@ -142,14 +172,14 @@ def _usable(
     return frame.withColumn(HASH_COLUMN, F.xxhash64(*columns[:-1]))
 
 
-def _totals() -> list[Column]:
+def _totals(streams: Sequence[str]) -> list[Column]:
     """Counts over all shards; and of the shard that stands out, if one does."""
-    combine = {"sum": F.sum, "max": F.max}
+    functions = {"sum": F.sum, "max": F.max}
     totals = [
-        F.coalesce(combine[Report.combine(name)](name), F.lit(0)).alias(name)
-        for name in REPORT_FIELDS
+        F.coalesce(functions[combine(name)](name), F.lit(0)).alias(name)
+        for name in count_types(streams)
     ]
-    residents = F.col("resident_left") + F.col("resident_right")
+    residents = reduce(add, (F.col(f"resident_{stream}") for stream in streams))
     return [
         *totals,
         F.coalesce(F.max(residents), F.lit(0)).alias("max_resident"),
@@ -159,22 +189,23 @@ def _totals() -> list[Column]:
     ]
 
 
-def _schema(frames: tuple[DataFrame, DataFrame], spec: JoinSpec) -> StructType:
+def _schema(frames: Sequence[DataFrame], spec: JoinSpec) -> StructType:
     """Columns of the result, without the watermark that the inputs carry.
 
-    A pair may be older than the watermark (its older row waited in the window), so a
-    later operator that dropped late rows by these columns would lose pairs. How far
+    A result may be older than the watermark (its older rows waited in the window), so a
+    later operator that dropped late rows by these columns would lose results. How far
     each time column may lag is noted on it.
     """
-    said = StructType().add(WEIGHT_COLUMN, "double").add(CLUSTER_COLUMN, "long")
-    origin = (frames[0].schema, frames[1].schema, said)
+    tags = StructType().add(WEIGHT_COLUMN, "double").add(CLUSTER_COLUMN, "long")
+    schemas = [frame.schema for frame in frames]
+    origins = [tags if c.stream is None else schemas[c.stream] for c in spec.output]
     return StructType(
         [
             StructField(
                 column.name,
-                origin[column.side][column.source].dataType,
+                origin[column.source].dataType,
                 metadata=time_metadata(column, spec),
             )
-            for column in spec.output
+            for column, origin in zip(spec.output, origins, strict=True)
         ]
     )

@@ -9,21 +9,20 @@ cells of binary; the rows themselves never pass through pandas.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
-from shedjoin.core.arrivals import Blob
-from shedjoin.core.batches import PIECE_BYTES, grouped, pieces
-from shedjoin.core.codec import encode_rows
-from shedjoin.core.report import REPORT_FIELDS, Report
-from shedjoin.core.spec import JoinSpec
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
+from shedjoin.columns.ipc import encode_rows
 from shedjoin.spark.disk import DEFAULT, CopySettings
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.spool import Spool
 from shedjoin.spark.worker import local_property, settle_worker
+from shedjoin.spec.report import Report
+from shedjoin.spec.streams import JoinSpec
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
         TimerValues,
     )
 
-    from shedjoin.core.step import Step
+    from shedjoin.operators.frame.join import Step
 
 _NUMBER = StructType([StructField("number", LongType())])
 _BLOB = StructType([StructField("blob", BinaryType())])
@@ -139,20 +138,20 @@ class JoinProcessor(Shipped, StatefulProcessor):
             joined = shard.run(blobs, timer.getCurrentWatermarkInMs())
         else:
             joined = shard.run_once(blobs)
-        yield from _frames(joined)
+        yield from _frames(joined, self._spec.names)
         settle_worker("join")  # after the first step: by now all is compiled
 
 
 def _blobs(frames: Iterable[pd.DataFrame]) -> Iterator[Blob]:
     """Blobs of a shard; a row without one only tells that time has passed."""
     for frame in frames:
-        columns = (frame["side"], frame["digest"], frame["blob"])
-        for side, digest, blob in zip(*columns, strict=True):
+        columns = (frame["stream"], frame["digest"], frame["blob"])
+        for stream, digest, blob in zip(*columns, strict=True):
             if blob:
-                yield Blob(int(side), digest, blob)  # type: ignore[arg-type]  # 0 or 1
+                yield Blob(int(stream), digest, blob)
 
 
-def _frames(joined: Step) -> Iterator[pd.DataFrame]:
+def _frames(joined: Step, streams: Sequence[str]) -> Iterator[pd.DataFrame]:
     """Joined rows as they come, and the counts at the end."""
     reports: list[Report] = []
 
@@ -165,17 +164,19 @@ def _frames(joined: Step) -> Iterator[pd.DataFrame]:
     for group in grouped(cut, PIECE_BYTES):
         cells.append(encode_rows(group, group[0].schema).to_pybytes())
         if len(cells) == _FRAME_BLOBS:
-            yield _frame(cells, {})
+            yield _frame(cells, dict.fromkeys(Report().counts(streams)))
             cells = []
-    counts = asdict(reports[0])
+    counts = reports[0].counts(streams)
     if cells or any(counts.values()):
         yield _frame([*cells, None], counts)
 
 
-def _frame(cells: Sequence[bytes | None], counts: Mapping[str, float]) -> pd.DataFrame:
+def _frame(
+    cells: Sequence[bytes | None], counts: Mapping[str, float | None]
+) -> pd.DataFrame:
     """Blobs, and counts in the last row."""
     import pandas as pd
 
     blank = [None] * (len(cells) - 1)
-    columns = {name: [*blank, counts.get(name)] for name in REPORT_FIELDS}
+    columns = {name: [*blank, count] for name, count in counts.items()}
     return pd.DataFrame({"results": pd.Series(cells, dtype=object), **columns})

@@ -10,9 +10,8 @@ from io import RawIOBase
 
 import pyarrow as pa
 
-from shedjoin.core.arrivals import Blob
+from shedjoin.columns.arrivals import Blob
 from shedjoin.spark.disk import log, writable_roots
-from shedjoin.types import Side
 
 HELD_BYTES = 32 << 20
 """Blobs of one shard that are held in memory; the others go to a file."""
@@ -28,7 +27,7 @@ class Spool:
     def __init__(self) -> None:
         self._held: list[Blob] = []
         self._held_bytes = 0
-        self._filed: list[tuple[Side, bytes, int, int]] = []
+        self._filed: list[tuple[int, bytes, int, int]] = []
         self._file: RawIOBase | None = None
         self._end = 0
         self._failed = False
@@ -57,8 +56,8 @@ class Spool:
         mapped = mmap.mmap(self._file.fileno(), self._end, access=mmap.ACCESS_READ)
         whole = pa.py_buffer(mapped)
         return self._held + [
-            Blob(side, digest, whole.slice(start, size))
-            for side, digest, start, size in self._filed
+            Blob(stream, digest, whole.slice(start, size))
+            for stream, digest, start, size in self._filed
         ]
 
     def _write(self, blob: Blob) -> bool:
@@ -73,7 +72,7 @@ class Spool:
             self._failed = True
             return False
         size = len(blob.payload)
-        self._filed.append((blob.side, blob.digest, self._end, size))
+        self._filed.append((blob.stream, blob.digest, self._end, size))
         self._end += size
         return True
 

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
-from shedjoin.quality.aggregates import Aggregate, Count, Quantity
-from shedjoin.quality.horvitz_thompson import (
+from shedjoin.sampling.aggregates import Aggregate, Count, Quantity
+from shedjoin.sampling.horvitz_thompson import (
     ClusterSums,
     contribution,
     evaluate,

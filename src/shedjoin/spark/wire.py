@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -16,40 +16,38 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from shedjoin.core.codec import decode_rows
-from shedjoin.core.packing import pack
-from shedjoin.core.report import REAL_FIELDS, REPORT_FIELDS
-from shedjoin.core.schema import sound
-from shedjoin.core.spec import HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec
+from shedjoin.columns.ipc import decode_rows
+from shedjoin.columns.packing import pack
+from shedjoin.columns.schema import sound
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.worker import is_first_partition, settle_worker
-from shedjoin.types import Side
+from shedjoin.spec.report import count_types
+from shedjoin.spec.streams import HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec
 
 PACKED = StructType(
     [
         StructField("shard", IntegerType(), nullable=False),
-        StructField("side", ByteType(), nullable=False),
+        StructField("stream", ByteType(), nullable=False),
         StructField("digest", BinaryType(), nullable=False),
         StructField("blob", BinaryType(), nullable=False),
-    ]
-)
-JOINED = StructType(
-    [StructField("results", BinaryType(), nullable=True)]
-    + [
-        StructField(
-            name, DoubleType() if name in REAL_FIELDS else LongType(), nullable=True
-        )
-        for name in REPORT_FIELDS
     ]
 )
 _PACKED_ARROW = pa.schema(
     [
         ("shard", pa.int32()),
-        ("side", pa.int8()),
+        ("stream", pa.int8()),
         ("digest", pa.binary()),
         ("blob", pa.binary()),
     ]
 )
+
+
+def joined_type(streams: Sequence[str]) -> StructType:
+    """What the operator gives: blobs of results, and counts."""
+    found = StructType([StructField("results", BinaryType(), nullable=True)])
+    for name, kind in count_types(streams).items():
+        found.add(name, DoubleType() if kind is float else LongType(), nullable=True)
+    return found
 
 
 class Packing(NamedTuple):
@@ -70,30 +68,30 @@ class Packing(NamedTuple):
 
 
 class Packer(Shipped):
-    """The map-side function: rows of one side into blobs by shard."""
+    """The function of the map stage: rows of one stream into blobs by shard."""
 
     __name__ = "pack_rows"
 
-    def __init__(self, spec: JoinSpec, side: Side, packing: Packing) -> None:
+    def __init__(self, spec: JoinSpec, stream: int, packing: Packing) -> None:
         self._spec = spec
-        self._side = side
+        self._stream = stream
         self._packing = packing
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Pack the rows of a task."""
-        spec, side, packing = self._spec, self._side, self._packing
+        spec, stream, packing = self._spec, self._stream, self._packing
         numbers = packing.numbers
         settle_worker("pack")
         if packing.beat and is_first_partition():
             count = len(numbers)
-            yield _packed(numbers, [side] * count, [b""] * count, [b""] * count)
-        names = [name for name, _ in spec.sides[side].columns]
+            yield _packed(numbers, [stream] * count, [b""] * count, [b""] * count)
+        names = [name for name, _ in spec.streams[stream].columns]
         names += [IMPORTANCE_COLUMN] if packing.weighed else []
         names += [] if spec.direct else [HASH_COLUMN]
         named = (sound(batch.rename_columns(names)) for batch in batches)
-        for place, blob in pack(named, side, spec):
+        for place, blob in pack(named, stream, spec):
             payload = pa.py_buffer(blob.payload)
-            yield _packed([numbers[place]], [side], [blob.digest], [payload])
+            yield _packed([numbers[place]], [stream], [blob.digest], [payload])
 
 
 def unpack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -108,7 +106,7 @@ def unpack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 def _packed(
     shard: list[int],
-    side: list[int],
+    stream: list[int],
     digest: list[bytes],
     blob: list[bytes | pa.Buffer],
 ) -> pa.RecordBatch:
@@ -118,7 +116,7 @@ def _packed(
         blobs = pa.Array.from_buffers(pa.binary(), 1, buffers)
     else:
         blobs = pa.array(blob, pa.binary())
-    columns = [shard, side, digest]
+    columns = [shard, stream, digest]
     arrays = [
         pa.array(column, field.type)
         for column, field in zip(columns, _PACKED_ARROW, strict=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shedjoin.core.policy import Policy
+from shedjoin.policies.base import Policy
 from shedjoin.testing.docstrings import undocumented
 from shedjoin.testing.invariant import Invariant, Parameters, Trials
 from shedjoin.testing.repeats import batchwise, forgetful, unrepeatable

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from itertools import pairwise
 
-from shedjoin.core.policy import Policy
+from shedjoin.policies.base import Policy
 from shedjoin.testing.invariant import Trials
 
 HEADINGS = ("Source", "Symbols", "Departures", "Guarantee", "Cost")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from shedjoin.core.policy import Policy
+from shedjoin.policies.base import Policy
 
 Parameters: TypeAlias = Mapping[str, object]
 """Keyword arguments of a policy."""

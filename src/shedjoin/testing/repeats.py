@@ -6,8 +6,8 @@ import copy
 from collections.abc import Iterator
 from dataclasses import replace
 
-from shedjoin.core.policy import Policy
-from shedjoin.core.recompute import DEFAULT, Successive
+from shedjoin.policies.base import Policy
+from shedjoin.spec.recompute import DEFAULT, Successive
 from shedjoin.testing.invariant import Trials
 from shedjoin.testing.scenario import difference, rows
 from shedjoin.testing.streams import busy, in_order

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.core.budget import Budget
-from shedjoin.core.policy import Policy
-from shedjoin.core.report import Report
-from shedjoin.core.spec import WEIGHT_COLUMN
-from shedjoin.local.runner import Run
+from shedjoin.local.run import Run
+from shedjoin.policies.base import Policy
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.report import Report
+from shedjoin.spec.streams import WEIGHT_COLUMN
 from shedjoin.testing.invariant import Trials
 from shedjoin.testing.scenario import KEY, Scenario, Tables, surplus
 from shedjoin.testing.streams import busy, large, steady
@@ -21,7 +21,6 @@ _AMPLE = (Budget(rows=10**9), Budget(memory="1 TB"), Budget(rows=10**9, split=0.
 _SHARES = (0.02, 0.1, 0.4)
 _FEWEST_SEEDS = 30
 _LARGE = 3
-_SIDES = ("left", "right")
 REASONS = ("unadmitted", "unretained", "refused", "evicted", "outlived", "spent")
 
 
@@ -46,7 +45,7 @@ def _held(run: Run, scenario: Scenario, most: int) -> Iterator[str]:
         report = batch.report
         held, what = report.state_bytes, "bytes"
         if not scenario.budget.in_bytes:
-            held, what = report.resident_left + report.resident_right, "residents"
+            held, what = report.resident[0] + report.resident[1], "residents"
         if held > most:
             yield f"{held} {what} after batch {number}, {most} allowed {scenario}"
 
@@ -86,7 +85,7 @@ def inexact(policy: Policy, trials: Trials) -> Iterator[str]:
         more = lost + found - there
         if lost or more:
             yield f"{lost} results of {there} are missing, {more} invented {scenario}"
-        if run.report.shed_left + run.report.shed_right:
+        if run.report.shed[0] + run.report.shed[1]:
             yield f"rows were shed {scenario}"
         if policy.samples:
             yield from _weights(run, scenario, at_most=1.0)
@@ -110,7 +109,7 @@ def miscounted(policy: Policy, trials: Trials) -> Iterator[str]:
         scenario = busy(seed)
         total = Report()
         for number, batch in enumerate(scenario.run(policy).batches):
-            total = replace(total, resident_left=0, resident_right=0) + batch.report
+            total = replace(total, resident=()) + batch.report
             for problem in _sums(total):
                 yield f"{problem} up to batch {number} {scenario}"
             if batch.report.matched != batch.results.num_rows:
@@ -118,19 +117,19 @@ def miscounted(policy: Policy, trials: Trials) -> Iterator[str]:
 
 
 def _sums(total: Report) -> Iterator[str]:
-    for side in _SIDES:
-        seen, late, shed, expired, resident = (
-            getattr(total, f"{name}_{side}")
-            for name in ("seen", "late", "shed", "expired", "resident")
-        )
+    each = zip(
+        *(total.seen, total.late, total.shed, total.expired, total.resident),
+        strict=True,
+    )
+    for stream, (seen, late, shed, expired, resident) in enumerate(each):
         if seen != late + shed + expired + resident:
             yield (
-                f"seen_{side}={seen} is not late={late} + shed={shed} + "
+                f"seen[{stream}]={seen} is not late={late} + shed={shed} + "
                 f"expired={expired} + resident={resident}"
             )
     reasons = sum(getattr(total, name) for name in REASONS)
-    if reasons != total.shed_left + total.shed_right:
-        yield (f"{reasons} reasons of {total.shed_left} + {total.shed_right} rows shed")
+    if reasons != sum(total.shed):
+        yield f"{reasons} reasons of {total.shed} rows shed"
 
 
 def worse_with_more(policy: Policy, trials: Trials) -> Iterator[str]:
@@ -141,7 +140,7 @@ def worse_with_more(policy: Policy, trials: Trials) -> Iterator[str]:
         found = there = 0
         for seed in seeds:
             scenario = steady(seed)
-            budget = Budget(rows=int(share * scenario.exact().report.seen_left))
+            budget = Budget(rows=int(share * scenario.exact().report.seen[0]))
             found += scenario.under(budget).run(policy).report.matched
             there += scenario.exact().report.matched
         recall = found / there

@@ -11,15 +11,16 @@ from typing import TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.core.budget import Budget
-from shedjoin.core.policy import Discipline, Policy
-from shedjoin.core.recompute import DEFAULT, Recompute
-from shedjoin.core.report import Report
-from shedjoin.core.shedding import Combine
-from shedjoin.core.spec import CLUSTER_COLUMN, WEIGHT_COLUMN
-from shedjoin.core.window import Within
-from shedjoin.local.runner import Run, join
+from shedjoin.local.join import join
+from shedjoin.local.run import Run
+from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import MostImportant
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.recompute import DEFAULT, Recompute
+from shedjoin.spec.report import Report
+from shedjoin.spec.shedding import Combine, Discipline
+from shedjoin.spec.streams import CLUSTER_COLUMN, WEIGHT_COLUMN
+from shedjoin.spec.window import Within
 
 Tables: TypeAlias = tuple[pa.Table, pa.Table]
 KEY = "k"

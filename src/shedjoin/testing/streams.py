@@ -7,9 +7,8 @@ from typing import get_args
 
 import numpy as np
 
-from shedjoin.core.budget import Budget
-from shedjoin.core.policy import Discipline
-from shedjoin.core.recompute import (
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.recompute import (
     DEFAULT,
     Adaptive,
     Amortised,
@@ -17,8 +16,8 @@ from shedjoin.core.recompute import (
     Recompute,
     Successive,
 )
-from shedjoin.core.shedding import Combine
-from shedjoin.core.window import Within
+from shedjoin.spec.shedding import Combine, Discipline
+from shedjoin.spec.window import Within
 from shedjoin.testing.rows import NAMES, Rows, tables
 from shedjoin.testing.scenario import Scenario
 from shedjoin.types import BoolArray, IntArray
@@ -196,4 +195,4 @@ def _now_and_then(rng: np.random.Generator, chance: float) -> bool:
 
 def _within(window: tuple[int, int], step_us: int) -> Within:
     before, after = (f"{steps * step_us} microseconds" for steps in window)
-    return Within(before, after)
+    return Within(before=before, after=after)

@@ -1,0 +1,1 @@
+"""Record batches: their schema, sizes, keys, times and packing."""

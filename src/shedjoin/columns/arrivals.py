@@ -1,0 +1,81 @@
+"""Arrivals: the rows of one micro-batch and shard, in an order of their own.
+
+Rows travel in *blobs*, Arrow streams of bounded size. A blob is known by the SHA-256
+of its bytes, and blobs are taken in the order (stream, digest): the order in which a
+shuffle or a retried task delivers them does not matter.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.batches import chunked
+from shedjoin.columns.hot import Hot, hot_columns
+from shedjoin.columns.ipc import decode_rows
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.types import IntArray
+
+_END_US = 1 << 62
+
+
+class Blob(NamedTuple):
+    """Packed rows of one stream."""
+
+    stream: int
+    digest: bytes
+    payload: bytes | pa.Buffer
+
+
+class Chunk(NamedTuple):
+    """Arrivals of one stream that are not late, with how many came and were late."""
+
+    stream: int
+    rows: pa.RecordBatch
+    hot: Hot
+    seen: int
+
+
+def digest(payload: bytes | pa.Buffer) -> bytes:
+    """Identity of a blob."""
+    return hashlib.sha256(payload).digest()
+
+
+def pieces_of(blobs: Iterable[Blob], stream: int) -> Iterator[pa.RecordBatch]:
+    """Rows of one stream in their own order, blob by blob."""
+    mine = (blob for blob in blobs if blob.stream == stream)
+    for blob in sorted(mine, key=lambda blob: blob.digest):
+        yield from decode_rows(blob.payload)
+
+
+def chunks(blobs: Iterable[Blob], spec: JoinSpec, late_ms: int) -> Iterator[Chunk]:
+    """Arrivals in their own order, in bounded chunks, late ones left out."""
+    for stream in range(len(spec.streams)):
+        for rows in chunked(pieces_of(blobs, stream)):
+            yield timely(stream, rows, spec, late_ms)
+
+
+def timely(stream: int, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int) -> Chunk:
+    """Rows that are not late (``time <= late_ms``).
+
+    Times after the year 146,000 are no times: a window beyond them would overflow.
+    """
+    taken, hot = on_time(stream, rows, spec, late_ms)
+    own = rows if taken is None else rows.take(pa.array(taken))
+    return Chunk(stream, own, hot, rows.num_rows)
+
+
+def on_time(
+    stream: int, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int
+) -> tuple[IntArray | None, Hot]:
+    """Which rows are not late, None if all are on time; and their hot columns."""
+    hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
+    late_us = spec.late_us(stream, late_ms)
+    taken = (hot.time > late_us) & (hot.time < _END_US)
+    if taken.all():
+        return None, hot
+    return np.flatnonzero(taken), Hot(hot.key[taken], hot.time[taken])

@@ -1,0 +1,61 @@
+"""One schema for the same columns, whatever session they were read in.
+
+Stored rows meet rows of a later session. Spark labels timestamps with the session's
+time zone, marks columns that cannot be null, and gives text offsets of 32 or 64 bits by
+a setting; none of it is part of a row, and all may change between two starts of a
+query. Nor is the importance of a row, which has a column of its own in the index and
+whose definition may change.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.spec.streams import IMPORTANCE_COLUMN
+
+_SMALL = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
+
+
+def as_stored(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows as they are stored: in the plain schema, without their importance."""
+    names = [name for name in rows.schema.names if name != IMPORTANCE_COLUMN]
+    return plain(rows.select(names))
+
+
+def plain(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows with timestamps in UTC, small offsets and all columns nullable.
+
+    Values are shared.
+    """
+    columns = [_plain_array(column) for column in rows.columns]
+    return pa.RecordBatch.from_arrays(columns, rows.schema.names)
+
+
+def _plain_array(array: pa.Array) -> pa.Array:
+    kind = plain_type(array.type)
+    return array if kind == array.type else array.cast(kind)
+
+
+def plain_type(kind: pa.DataType) -> pa.DataType:
+    """Drop what depends on the session from a type."""
+    if pa.types.is_timestamp(kind) and kind.tz is not None:
+        return pa.timestamp(kind.unit, "UTC")
+    if pa.types.is_struct(kind):
+        return pa.struct([pa.field(f.name, plain_type(f.type)) for f in kind])
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return pa.list_(plain_type(kind.value_type))
+    if pa.types.is_map(kind):
+        return pa.map_(plain_type(kind.key_type), plain_type(kind.item_type))
+    return _SMALL.get(kind, kind)
+
+
+def sound(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """Rows whose nested columns have all their buffers.
+
+    An empty list of lists comes without offsets from Spark before 4.3, and asking for
+    its size then crashes the process; taking its rows does not, and adds them.
+    """
+    if any(pa.types.is_nested(column.type) for column in rows.columns):
+        return rows.take(pa.array(np.arange(rows.num_rows)))
+    return rows

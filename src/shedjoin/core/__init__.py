@@ -1,1 +1,0 @@
-"""The join over batches of columns, without an engine."""

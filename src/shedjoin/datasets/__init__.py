@@ -1,0 +1,1 @@
+"""Synthetic streams and example data."""

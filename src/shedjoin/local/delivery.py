@@ -1,0 +1,50 @@
+"""How the rows of a micro-batch reach the shards."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.packing import pack
+from shedjoin.local.tables import usable_rows, with_importance
+from shedjoin.spec.importance import Source
+from shedjoin.spec.streams import JoinSpec, StreamSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """How rows reach the shards: each stream cut into blobs, in a shuffled order."""
+
+    blobs: int = 1
+    shuffle_seed: int = 0
+    importance: Sequence[Source | None] = ()
+
+    def deliver(
+        self, tables: Sequence[pa.Table], spec: JoinSpec
+    ) -> Iterator[tuple[int, Blob]]:
+        """Blobs of one micro-batch with their shards."""
+        parts = []
+        worth = self.importance or (None,) * len(tables)
+        for number, stream in enumerate(spec.streams):
+            usable = usable_rows(tables[number], stream, direct=spec.direct)
+            usable = with_importance(usable, worth[number])
+            size = -(-usable.num_rows // self.blobs) or 1
+            starts = range(0, usable.num_rows, size)
+            parts += [(number, usable.slice(start, size)) for start in starts]
+        if self.blobs > 1:
+            random.Random(self.shuffle_seed).shuffle(parts)  # noqa: S311
+        for number, rows in parts:
+            yield from pack([rows], number, spec)
+
+
+def greatest_us(table: pa.Table, stream: StreamSpec) -> int | None:
+    """Find the latest time of the rows that take part."""
+    usable = usable_rows(table, stream, direct=True)
+    time = usable.column(stream.time).cast(pa.timestamp("us"), safe=False)
+    value: int | None = pc.max(time.view(pa.int64())).as_py()
+    return value

@@ -1,0 +1,95 @@
+"""The join of two streams of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pyarrow as pa
+
+from shedjoin.local.delivery import Delivery
+from shedjoin.local.run import Run
+from shedjoin.local.runner import Runner, check_shards
+from shedjoin.local.tables import make_spec
+from shedjoin.policies.base import Policy
+from shedjoin.policies.goals import Goal, MostImportant, shedding_of
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.importance import by_side
+from shedjoin.spec.keys import On
+from shedjoin.spec.recompute import DEFAULT, Recompute
+from shedjoin.spec.shedding import Discipline
+from shedjoin.spec.window import Duration, Within, check_window, parse_duration
+
+
+def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywords)
+    batches: Iterable[tuple[pa.Table, pa.Table]],
+    *,
+    on: On,
+    within: Within,
+    time: tuple[str, str],
+    lateness: Duration | tuple[Duration, Duration] = "0 seconds",
+    shards: int = 1,
+    suffixes: tuple[str, str] = ("_left", "_right"),
+    restart_every: int = 0,
+    blobs: int = 1,
+    shuffle_seed: int = 0,
+    budget: Budget | None = None,
+    keep: Goal | Policy | None = None,
+    discipline: Discipline = "probe_then_insert",
+    recompute: Recompute = DEFAULT,
+    seed: int = 0,
+    bucket_seed: int = 0,
+) -> Run:
+    """Join two streams given as micro-batches of tables.
+
+    Parameters
+    ----------
+    batches : iterable of (left, right) tables
+        The micro-batches, in order; either table may be empty.
+    on, within, suffixes
+        As in :func:`shedjoin.join`.
+    time : (str, str)
+        Event-time columns of the left and the right table.
+    lateness : duration, or (duration, duration)
+        How far each stream's watermark stays behind its greatest event time.
+    shards : int, default 1
+        Number of shards.
+    restart_every : int, default 0
+        Start again from the stored bytes after so many micro-batches; 0 is never.
+    blobs, shuffle_seed : int
+        Cut each side into so many blobs and deliver them in a shuffled order.
+    budget, keep, discipline, recompute, seed
+        As in :func:`shedjoin.join`.
+    bucket_seed : int, default 0
+        Seed of the hash index; no result depends on it. On Spark it is a secret of the
+        query, so that nobody can choose keys for one bucket.
+
+    Returns
+    -------
+    Run
+        Results and reports of every micro-batch.
+    """
+    check_shards(shards)
+    check_window(within)
+    shedding = shedding_of(
+        budget, keep, discipline=discipline, recompute=recompute, seed=seed
+    )
+    each = lateness if isinstance(lateness, tuple) else (lateness, lateness)
+    delays = [parse_duration(delay) for delay in each]
+    runner: Runner | None = None
+    for tables in batches:
+        if runner is None:
+            schemas = (tables[0].schema, tables[1].schema)
+            spec = make_spec(schemas, on, within, time, shards, suffixes)
+            worth = (None, None)
+            if isinstance(keep, MostImportant):
+                worth = by_side(keep.importance, (schemas[0].names, schemas[1].names))
+            runner = Runner(
+                spec.with_shedding(shedding),
+                schemas,
+                delays,
+                Delivery(blobs, shuffle_seed, worth),
+                restart_every,
+                bucket_seed,
+            )
+        runner.run(tables)
+    return runner.done if runner else Run([], [])

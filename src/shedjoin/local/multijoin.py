@@ -1,0 +1,81 @@
+"""The join of several streams of tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pyarrow as pa
+
+from shedjoin.local.delivery import Delivery
+from shedjoin.local.run import Run
+from shedjoin.local.runner import Runner, check_shards
+from shedjoin.local.tables import spec_of
+from shedjoin.spec.multijoin import (
+    OnEach,
+    WithinEach,
+    by_name,
+    check_streams,
+    stream_keeps_us,
+    stream_keys,
+)
+from shedjoin.spec.window import Duration, parse_duration
+
+
+def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
+    batches: Iterable[Mapping[str, pa.Table]],
+    *,
+    on: OnEach,
+    within: WithinEach,
+    time: Mapping[str, str],
+    lateness: Duration | Mapping[str, Duration] = "0 seconds",
+    shards: int = 1,
+    restart_every: int = 0,
+    blobs: int = 1,
+    shuffle_seed: int = 0,
+    bucket_seed: int = 0,
+) -> Run:
+    """Join two to five streams given as micro-batches of tables.
+
+    Parameters
+    ----------
+    batches : iterable of dict
+        The micro-batches, in order: a table of each stream, by name; any may be empty.
+    on, within
+        As in :func:`shedjoin.multijoin`.
+    time : dict
+        Event-time column of each stream.
+    lateness : duration, or dict
+        How far each stream's watermark stays behind its greatest event time.
+    shards, restart_every, blobs, shuffle_seed, bucket_seed
+        As in :func:`shedjoin.local.join`.
+
+    Returns
+    -------
+    Run
+        Results and reports of every micro-batch.
+    """
+    check_shards(shards)
+    runner: Runner | None = None
+    for tables in batches:
+        if runner is None:
+            names = check_streams(tables)
+            schemas = [table.schema for table in tables.values()]
+            spec = spec_of(
+                names,
+                schemas,
+                stream_keys(on, names),
+                by_name("time", time, names),
+                stream_keeps_us(within, names),
+                shards,
+                [f"_{name}" for name in names],
+            )
+            each = lateness
+            if not isinstance(each, Mapping):
+                each = dict.fromkeys(names, each)
+            delays = map(parse_duration, by_name("lateness", each, names))
+            delivery = Delivery(blobs, shuffle_seed)
+            runner = Runner(
+                *(spec, schemas, list(delays), delivery, restart_every, bucket_seed)
+            )
+        runner.run(by_name("tables", tables, names))
+    return runner.done if runner else Run([], [])

@@ -1,0 +1,1 @@
+"""Joins without an engine, each opening, stepping and committing one shard."""

@@ -1,0 +1,1 @@
+"""The join under a budget: residents compete for slots."""

@@ -1,0 +1,37 @@
+"""Residents of a join without a budget become residents of one with a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.ipc import encode_rows
+from shedjoin.operators.budgeted.ordered import Timely
+from shedjoin.operators.budgeted.rounds import Rounds
+from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.frame.join import BEGINNING_MS, Residents
+
+
+def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
+    """Take residents in; who finds no room is counted by the next step.
+
+    They go through the same rounds as arrivals but meet nobody: what they had to meet
+    was found before. So policies score them, models learn them, and lots are drawn for
+    them, as if the budget had always been there. They come segment by segment, which
+    is all that is in memory besides what is kept.
+    """
+    rounds = Rounds(store, store.shedding, probes=False)
+    count = np.zeros(len(store.spec.streams), np.int64)
+    for stream, rows in residents:
+        blob = Blob(stream, b"", encode_rows([rows], rows.schema))
+        arrivals = Timely([blob], store.spec, BEGINNING_MS)
+        count += arrivals.taken
+        for part in arrivals.parts():
+            store.start(int(part.time[0]), BEGINNING_MS)
+            for _ in rounds.run(part):
+                pass
+            store.keep_pending(part)
+            store.fit()
+    store.not_adopted = count - store.table.sides

@@ -1,0 +1,82 @@
+"""What a policy answers, checked before the kernels read it.
+
+Kernels do not look where an array ends. A policy of a user may give one that is too
+short, or none, or numbers that cannot be compared: the error names the verb. Answers
+are copied, since a policy may write its next one into the same array.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from shedjoin.errors import ParameterError
+from shedjoin.policies.base import Policy, overrides
+from shedjoin.types import BoolArray, FloatArray, IntArray
+
+Anything = npt.NDArray[np.generic]
+
+
+def scores(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
+    """Scores: any number but NaN, which would be neither low nor high."""
+    found = _numbers(policy, verb, given, rows)
+    if np.isnan(found).any():
+        raise _wrong(
+            policy, verb, f"{int(np.isnan(found).sum())} NaN among {rows} values"
+        )
+    return found
+
+
+def choices(policy: Policy, verb: str, given: object, rows: int) -> BoolArray:
+    """Yes or no for each row."""
+    found = _array(policy, verb, given, rows)
+    if found.dtype != np.bool_:
+        raise _wrong(policy, verb, f"an array of {found.dtype}, not of bool")
+    return np.array(found, np.bool_)
+
+
+def chances(
+    policy: Policy, verb: str, given: object, rows: int, *, least: float = 0.0
+) -> FloatArray:
+    """Probabilities, not below the least."""
+    found = _numbers(policy, verb, given, rows)
+    outside = found[~((found >= least) & (found <= 1.0))]
+    if outside.size:
+        what = f"{outside[0]} among probabilities, which go from 0 to 1"
+        raise _wrong(policy, verb, what)
+    return found
+
+
+def counts(policy: Policy, verb: str, given: object, rows: int) -> IntArray:
+    """Whole numbers that are not negative."""
+    found = _array(policy, verb, given, rows)
+    if found.dtype.kind not in "iu" or (rows and found.min() < 0):
+        raise _wrong(policy, verb, f"{found.dtype} {found[:3]}..., not counts")
+    return np.array(found, np.int64)
+
+
+def _numbers(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
+    found = _array(policy, verb, given, rows)
+    if found.dtype.kind not in "iufb":
+        raise _wrong(policy, verb, f"an array of {found.dtype}, not of numbers")
+    return np.array(found, np.float64)
+
+
+def _array(policy: Policy, verb: str, given: object, rows: int) -> Anything:
+    if given is None:
+        raise _wrong(policy, verb, f"None for {rows} rows")
+    found = np.asarray(given)
+    if found.shape != (rows,):
+        raise _wrong(policy, verb, f"an array of shape {found.shape} for {rows} rows")
+    return found
+
+
+def _wrong(policy: Policy, verb: str, what: str) -> ParameterError:
+    name = type(policy).__name__
+    if verb == "first_score" and not overrides(policy, verb):
+        verb = "score"  # which it calls
+    return ParameterError(
+        f"{name}.{verb} gave {what}.",
+        fix=f"have {verb} return one value per row that it is given, as a numpy array; "
+        f"shedjoin.testing.check_policy({name}()) tests the whole policy.",
+    )

@@ -1,0 +1,176 @@
+"""The budgeted join of one shard: how it is opened, and what it stores of its own.
+
+Payload lies in segments, as without a budget; slot table and models lie in logs of what
+changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.schema import as_stored
+from shedjoin.kernels.slots import PLACE
+from shedjoin.operators.budgeted.adoption import take_over
+from shedjoin.operators.budgeted.log import ModelsLog, TableLog
+from shedjoin.operators.budgeted.origin import check_sample, drawn_by
+from shedjoin.operators.budgeted.step import budgeted_step
+from shedjoin.operators.budgeted.store import BudgetedStore, shedding_of
+from shedjoin.operators.budgeted.table import SlotTable
+from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.sampling.thresholds import Thresholds
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs, Commit, load_segment
+from shedjoin.state.directory import Directory
+from shedjoin.state.payload import Payload, row_of, segment_of
+from shedjoin.state.workspace import MemoryWorkspace
+
+
+class BudgetedJoin:
+    """Residents compete for slots.
+
+    Parameters
+    ----------
+    store : BudgetedStore
+        The residents.
+    log : TableLog
+        Their stored form.
+    learned : ModelsLog
+        The stored form of the models.
+    """
+
+    kind = "budgeted"
+
+    def __init__(self, store: BudgetedStore, log: TableLog, learned: ModelsLog) -> None:
+        self.spec = store.spec
+        self.store = store
+        self.payload = store.payload
+        self._log = log
+        self._learned = learned
+
+    @classmethod
+    def open(cls, opening: Opening) -> BudgetedJoin:
+        """Open it from stored state, or begin."""
+        spec, directory, workspace = (
+            opening.spec,
+            opening.directory,
+            opening.workspace,
+        )
+        table = SlotTable(workspace, seed=opening.seed, opened=opening.opened)
+        if directory is None:
+            return cls._begin(opening, table, Payload(workspace))
+        check_sample(directory.own["sample"], shedding_of(spec))
+        payload = Payload(workspace, directory.segments, directory.next_id)
+        store = BudgetedStore(
+            *(spec, opening.shard, table, payload, workspace), opened=opening.opened
+        )
+        own = directory.own
+        same = own["model_words"] == store.models.words.size
+        words = store.models.words if opening.opened and same else None
+        learned = ModelsLog(own["models"], words)
+        join = cls(store, TableLog(own["log"]), learned)
+        join._restore(opening, directory, learn=same and not opening.opened)
+        return join
+
+    @classmethod
+    def adopt(
+        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
+    ) -> BudgetedJoin:
+        """Go on with the residents of another kind of join, as far as there is room."""
+        shed = opening.directory is not None and opening.directory.own["shed"]
+        if shed:
+            check_sample(None, shedding_of(opening.spec))
+        table = SlotTable(opening.workspace, seed=opening.seed, opened=False)
+        join = cls._begin(opening, table, payload)
+        join.store.shed = shed
+        take_over(join.store, residents)
+        return join
+
+    @classmethod
+    def _begin(
+        cls, opening: Opening, table: SlotTable, payload: Payload
+    ) -> BudgetedJoin:
+        store = BudgetedStore(
+            opening.spec, opening.shard, table, payload, opening.workspace
+        )
+        return cls(store, TableLog(), ModelsLog())
+
+    @staticmethod
+    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
+        """Read all residents as stored, segment by segment."""
+        del spec
+        own = directory.own
+        table = SlotTable(MemoryWorkspace(), seed=0, opened=False)
+        table.resize(own["slots"])
+        table.scalars[:] = own["scalars"]
+        TableLog(own["log"]).restore(table, blobs)
+        place = np.sort(table.column(PLACE)[table.alive()])
+        for segment in directory.segments:
+            row = row_of(place[segment_of(place) == segment.id])
+            if row.size:
+                rows = as_stored(load_segment(blobs, segment.id))
+                yield segment.stream, rows.take(pa.array(row))
+
+    @staticmethod
+    def numbers(directory: Directory) -> list[int]:
+        """Numbers of all blobs but the directory."""
+        segments = [segment.id for segment in directory.segments]
+        logs = [*directory.own["log"], *directory.own["models"]]
+        return [*segments, *(number for number, _, _ in logs)]
+
+    @property
+    def watermark_ms(self) -> int:
+        """The watermark of the last micro-batch."""
+        return self.store.watermark_ms
+
+    @watermark_ms.setter
+    def watermark_ms(self, value: int) -> None:
+        self.store.watermark_ms = value
+
+    def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
+        """Join the arrivals of a micro-batch, shed, and let go of what has expired."""
+        return budgeted_step(self.store, arrived, watermark_ms)
+
+    def write(self, changes: Commit) -> dict[str, Any]:
+        """Write table and models; give the part of the directory."""
+        store, table = self.store, self.store.table
+        table.order_free_slots()
+        self._log.write(table, changes)
+        self._learned.write(store.models.words, changes)
+        return {
+            "slots": table.size,
+            "scalars": table.scalars.tolist(),
+            "pooled": store.pooled,
+            "in_bytes": store.in_bytes,
+            "sample": drawn_by(store.shedding),
+            "log": self._log.parts,
+            "models": self._learned.parts,
+            "model_words": store.models.words.size,
+            "shed": store.shed,
+            "gains": store.gains,
+            "thresholds": store.thresholds.noted,
+        }
+
+    def _restore(self, opening: Opening, directory: Directory, *, learn: bool) -> None:
+        store, own = self.store, directory.own
+        store.watermark_ms = directory.watermark_ms
+        store.shed = own["shed"]
+        store.gains = [(at, gained) for at, gained in own["gains"]]
+        store.thresholds = Thresholds(own["thresholds"])
+        if learn:
+            self._learned.restore(store.models.words, opening.blobs)
+            store.models = store.open_models()
+        if not opening.opened:
+            for number in self.payload.segments:
+                self.payload.restore(number, opening.blobs)
+            store.table.resize(own["slots"])
+            store.table.scalars[:] = own["scalars"]
+            self._log.restore(store.table, opening.blobs)
+        if own["in_bytes"] != store.in_bytes:
+            store.measure()
+        if not opening.opened or store.pooled != own["pooled"]:
+            store.table.finish(pooled=store.pooled)

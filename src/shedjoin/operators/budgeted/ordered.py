@@ -1,0 +1,209 @@
+"""All arrivals of a micro-batch in one order: (time, stream, digest, position)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from shedjoin.columns.arrivals import Blob, on_time, pieces_of
+from shedjoin.columns.hot import Hot
+from shedjoin.columns.schema import as_stored
+from shedjoin.columns.sizes import row_sizes
+from shedjoin.operators.budgeted.table import SLOT_BYTES
+from shedjoin.spec.streams import IMPORTANCE_COLUMN, JoinSpec
+from shedjoin.types import FloatArray, IntArray
+
+_ROUNDING = 8
+PART_ROWS, PART_BYTES = 1 << 20, 48 << 20
+"""Arrivals that are joined at once: they are in memory, all others stay where they were
+delivered."""
+
+
+class Ordered(NamedTuple):
+    """Arrivals as columns; ``origin`` is the row in the batch of its stream."""
+
+    stream: IntArray
+    key: IntArray
+    time: IntArray
+    importance: FloatArray
+    size: IntArray
+    origin: IntArray
+    rows: tuple[pa.RecordBatch, ...]  # None where a stream has none
+
+
+class _Piece(NamedTuple):
+    """Rows as delivered, which of them are taken, and hot columns of those.
+
+    Rows that are left out stay where they are: to take the others out would copy a
+    whole micro-batch into memory.
+    """
+
+    rows: pa.RecordBatch
+    taken: IntArray | None  # all
+    hot: Hot
+
+    def sizes(self) -> IntArray:
+        """Bytes of each row that is taken."""
+        sizes = row_sizes(self.rows)
+        return sizes if self.taken is None else sizes[self.taken]
+
+    def select(self, at: IntArray) -> pa.RecordBatch:
+        """Some of the rows that are taken."""
+        if self.taken is not None:
+            at = self.taken[at]
+        elif at.size == self.rows.num_rows:
+            return self.rows
+        return self.rows.take(pa.array(at))
+
+
+class _Delivered(NamedTuple):
+    """Arrivals of one stream."""
+
+    key: IntArray
+    time: IntArray
+    importance: FloatArray
+    size: IntArray
+    rows: pa.RecordBatch  # None if there are none
+
+
+class Timely:
+    """Arrivals of a micro-batch that are not late, still as they were delivered.
+
+    Parameters
+    ----------
+    blobs : sequence of Blob
+        The micro-batch.
+    spec : JoinSpec
+        The join.
+    late_ms : int
+        Rows up to this time are late.
+    """
+
+    def __init__(self, blobs: Sequence[Blob], spec: JoinSpec, late_ms: int) -> None:
+        self._spec = spec
+        self._pieces: list[list[_Piece]] = [[] for _ in spec.streams]
+        self.seen = [0] * len(spec.streams)
+        for stream, pieces in enumerate(self._pieces):
+            for rows in pieces_of(blobs, stream):
+                self.seen[stream] += rows.num_rows
+                taken, hot = on_time(stream, rows, spec, late_ms)
+                if hot.key.size:
+                    pieces.append(_Piece(rows, taken, hot))
+        self.taken = [sum(one.hot.key.size for one in own) for own in self._pieces]
+
+    def parts(self) -> Iterator[Ordered]:
+        """All arrivals in order, in parts of bounded size."""
+        times = [piece.hot.time for own in self._pieces for piece in own]
+        time = np.concatenate([np.zeros(0, np.int64), *times])
+        order = np.argsort(time, kind="stable")  # equal times: by stream
+        del time, times
+        start = 0
+        for end in self._ends(order):
+            yield self._part(order[start:end])
+            start = end
+
+    def _ends(self, order: IntArray) -> Iterator[int]:
+        """Where parts end: large rows may stand together, so each one counts."""
+        sizes = self._sizes_if_many()
+        end = 0
+        while end < order.size:
+            start, end = end, min(end + PART_ROWS, order.size)
+            if sizes is not None:
+                filled = np.cumsum(sizes[order[start:end]], dtype=np.int64)
+                fitting = int(np.searchsorted(filled, PART_BYTES, side="right"))
+                end = start + max(1, fitting)
+                del filled
+            yield end
+
+    def _sizes_if_many(self) -> npt.NDArray[np.int32] | None:
+        """Bytes of each row as delivered; None if all fit into one part."""
+        pieces = [piece for own in self._pieces for piece in own]
+        if sum(piece.rows.nbytes for piece in pieces) <= PART_BYTES:
+            return None
+        sizes = np.empty(sum(self.taken), np.int32)
+        first = 0
+        for piece in pieces:
+            rows = slice(first, first + piece.hot.key.size)
+            sizes[rows] = np.minimum(piece.sizes(), PART_BYTES)
+            first = rows.stop
+        return sizes
+
+    def _part(self, order: IntArray) -> Ordered:
+        """Arrivals by their place among all, as delivered."""
+        wanted = np.sort(order)
+        place = np.searchsorted(wanted, order)
+        first = np.cumsum([0, *self.taken])
+        cuts = np.searchsorted(wanted, first)
+        found = [
+            self._of_stream(stream, wanted[cuts[stream] : cuts[stream + 1]] - start)
+            for stream, start in enumerate(first[:-1])
+        ]
+        counts = [own.key.size for own in found]
+        key, time, importance, size = (
+            np.concatenate([getattr(own, name) for own in found])[place]
+            for name in ("key", "time", "importance", "size")
+        )
+        return Ordered(
+            stream=np.repeat(np.arange(len(counts)), counts)[place],
+            key=key,
+            time=time,
+            importance=importance,
+            size=size,
+            origin=np.concatenate([np.arange(count) for count in counts])[place],
+            rows=tuple(own.rows for own in found),
+        )
+
+    def _of_stream(self, stream: int, wanted: IntArray) -> _Delivered:
+        """Arrivals of one stream, as delivered."""
+        nothing = np.zeros(0, np.int64)
+        keys, times, importances, taken = [nothing], [nothing], [np.zeros(0)], []
+        first = 0
+        for piece in self._pieces[stream]:
+            low, high = np.searchsorted(wanted, [first, first + piece.hot.key.size])
+            here = wanted[low:high] - first
+            first += piece.hot.key.size
+            if here.size:
+                rows = piece.select(here)
+                keys.append(piece.hot.key[here])
+                times.append(piece.hot.time[here])
+                importances.append(_importance(rows))
+                taken.append(as_stored(rows))
+        batch = pa.concat_batches(taken) if taken else None
+        return _Delivered(
+            key=np.concatenate(keys),
+            time=np.concatenate(times),
+            importance=np.concatenate(importances),
+            size=self._sizes(batch),
+            rows=batch,
+        )
+
+    def _sizes(self, rows: pa.RecordBatch | None) -> IntArray:
+        """What each row takes from the budget."""
+        if rows is None:
+            return np.zeros(0, np.int64)
+        if not self._in_bytes:
+            return np.ones(rows.num_rows, np.int64)
+        return budget_sizes(rows)
+
+    @property
+    def _in_bytes(self) -> bool:
+        shedding = self._spec.shedding
+        return shedding is not None and shedding.budget.in_bytes
+
+
+def budget_sizes(rows: pa.RecordBatch) -> IntArray:
+    """Bytes that each row takes from a budget: payload, slot and index."""
+    return row_sizes(rows) + (SLOT_BYTES + _ROUNDING)
+
+
+def _importance(rows: pa.RecordBatch) -> FloatArray:
+    """Importance of each row; infinite in a stream that has none: it has no say."""
+    if IMPORTANCE_COLUMN not in rows.schema.names:
+        return np.full(rows.num_rows, np.inf)
+    column = rows.column(IMPORTANCE_COLUMN).cast(pa.float64()).fill_null(0.0)
+    found: FloatArray = column.to_numpy(zero_copy_only=False)
+    return np.nan_to_num(found, nan=0.0)

@@ -1,0 +1,44 @@
+"""How the residents of a sample were drawn, and who may go on with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shedjoin.errors import StateMismatchError
+from shedjoin.policies.base import overrides
+from shedjoin.spec.shedding import Shedding
+
+
+def check_sample(stored: dict[str, Any] | None, shedding: Shedding) -> None:
+    """Refuse to sample from residents that were drawn in another way.
+
+    Nothing would tell how likely each of them was to stay.
+    """
+    wanted = drawn_by(shedding)
+    if wanted is not None and stored != wanted:
+        raise StateMismatchError(
+            f"the checkpoint holds {_described(stored)}; this query wants "
+            f"{_described(wanted)}.",
+            fix="start with a new checkpointLocation, or restore the old keep= and "
+            "the old split.",
+        )
+
+
+def drawn_by(shedding: Shedding) -> dict[str, Any] | None:
+    """How a sample is drawn; None if it is no sample."""
+    policy = shedding.policy
+    if not policy.samples:
+        return None
+    return {
+        "seed": shedding.coin_seed,
+        "coins": [verb for verb in ("thin", "coins") if overrides(policy, verb)],
+        "pooled": shedding.budget.split is None,
+    }
+
+
+def _described(sample: dict[str, Any] | None) -> str:
+    if sample is None:
+        return "rows without weights"
+    coins = "lots and coins" if sample["coins"] else "lots"
+    split = "no split" if sample["pooled"] else "a split"
+    return f"a sample by {coins} with seed {sample['seed']} and {split}"

@@ -1,0 +1,139 @@
+"""One micro-batch of one shard under a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from shedjoin.columns.arrivals import Blob
+from shedjoin.kernels.slots import LONGEST
+from shedjoin.kernels.stages import (
+    EVICTED,
+    GAINED,
+    LIFE,
+    LIFE_SQUARED,
+    MET,
+    OUTLIVED,
+    REFUSED,
+    SPENT,
+    STORED,
+)
+from shedjoin.operators.budgeted.gather import Pairs, gather
+from shedjoin.operators.budgeted.ordered import Ordered, Timely
+from shedjoin.operators.budgeted.rounds import ROOM_FOR, Rounds
+from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.frame.join import Step
+from shedjoin.spec.report import Report
+from shedjoin.types import IntArray
+
+
+def budgeted_step(
+    store: BudgetedStore, blobs: Sequence[Blob], watermark_ms: int
+) -> Step:
+    """Join the arrivals of a micro-batch, shed, and let go of what has expired.
+
+    Late rows and expiry follow the same rules as without a budget.
+    """
+    arrivals = Timely(blobs, store.spec, store.watermark_ms)
+    rounds = Rounds(store, store.shedding)
+    store.table.scalars[LONGEST] = 0
+    store.models.seen_matches = 0.0
+    store.models.seen_pairs = 0
+    rounds.tally[EVICTED : EVICTED + 2] += store.shed_surplus()
+    matched = ahead = 0
+    part: Ordered | None = None
+    for following in arrivals.parts():
+        if part is not None:
+            store.keep_pending(part)
+            rounds.tally[EVICTED : EVICTED + 2] += store.fit()
+        part = following
+        store.start(int(part.time[0]), watermark_ms)
+        if store.in_bytes:
+            store.models.capacity_rows = sum(store.capacity) / part.size.mean()
+        for pairs in _collected(rounds.run(part)):
+            for batch in gather(part, store.payload, store.spec, pairs):
+                matched += batch.num_rows
+                yield batch
+        ahead += store.count_ahead(part.time)
+    expired = store.expire(watermark_ms)
+    if part is not None:
+        store.keep_pending(part)
+    keep = np.array(store.spec.keeps_us) * 1e-6
+    rounds.sums[LIFE] += expired @ keep
+    rounds.sums[LIFE_SQUARED] += expired @ keep**2
+    rounds.tally[EVICTED : EVICTED + 2] += store.fit()
+    report = _report(store, arrivals, rounds, expired)
+    store.table.scalars[LONGEST] = 0  # a count, not a part of the state
+    return replace(report, matched=matched, ahead=ahead)
+
+
+def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
+    """Put the matches of small blocks together before their payload is gathered."""
+    held: list[Pairs] = []
+    for pairs in parts:
+        held.append(pairs)
+        if sum(part.arrival.size for part in held) >= ROOM_FOR:
+            yield Pairs.joined(held)
+            held = []
+    if held:
+        yield Pairs.joined(held)
+
+
+def _learned(store: BudgetedStore, rounds: Rounds) -> Report:
+    """What the monitored keys tell."""
+    checks, held = rounds.check.outcome(store.models.seen_pairs)
+    variance = store.models.outlook.variance
+    return Report(
+        slice_exact=store.models.seen_matches,
+        slice_matched=rounds.monitored,
+        weight=rounds.weight,
+        checks=checks,
+        checks_held=held,
+        variance_eq=variance[0],
+        variance_pps=variance[1],
+        variance_uniform=variance[2],
+    )
+
+
+def _report(
+    store: BudgetedStore, arrivals: Timely, rounds: Rounds, expired: IntArray
+) -> Report:
+    tally = rounds.tally.reshape(-1, 2)
+    refused, evicted, outlived, stored, spent, met = (
+        tally[first // 2] for first in (REFUSED, EVICTED, OUTLIVED, STORED, SPENT, MET)
+    )
+    taken = np.array(arrivals.taken)
+    late = np.array(arrivals.seen) - taken
+    now = store.table.sides
+    shed = taken - stored + refused + evicted + outlived + spent
+    store.shed = store.shed or bool(shed.any())
+    by_stream = {
+        "seen": arrivals.seen,
+        "late": late,
+        "stored": stored - refused,
+        "expired": expired,
+        "resident": now,
+        "shed": shed,
+    }
+    counts = {name: tuple(map(int, each)) for name, each in by_stream.items()}
+    return replace(
+        _learned(store, rounds),
+        **counts,  # type: ignore[arg-type]  # those that have one per stream
+        longest_chain=int(store.table.scalars[LONGEST]),
+        unadmitted=rounds.unwanted[0],
+        unretained=rounds.unwanted[1],
+        refused=int(refused.sum()),
+        evicted=int(evicted.sum()),
+        outlived=int(outlived.sum()),
+        spent=int(spent.sum()),
+        met=int(met.sum()),
+        recomputed=rounds.recomputed,
+        importance=float(rounds.sums[GAINED]),
+        lifetimes=float(rounds.sums[LIFE]),
+        lifetimes_squared=float(rounds.sums[LIFE_SQUARED]),
+        segments=len(store.payload.segments),
+        state_bytes=store.nbytes,
+        watermark_ms=store.watermark_ms,
+    )

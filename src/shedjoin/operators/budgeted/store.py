@@ -1,0 +1,225 @@
+"""One shard's residents under a budget."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.errors import ParameterError
+from shedjoin.kernels.slots import NEXT_NUMBER, NUMBER, PLACE, SIZE_SHIFT, USED
+from shedjoin.models.learned import Models
+from shedjoin.operators.budgeted.ordered import Ordered, budget_sizes
+from shedjoin.operators.budgeted.rewriting import is_dense, tidy
+from shedjoin.operators.budgeted.table import SLOT_BYTES, SlotTable
+from shedjoin.sampling.thresholds import Thresholds
+from shedjoin.spec.recompute import Adaptive
+from shedjoin.spec.shedding import Shedding
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.payload import Payload, places
+from shedjoin.state.workspace import Workspace
+from shedjoin.types import SIDES, IntArray
+
+_TYPICAL_ROW_BYTES = 256
+_MODELS = "models"
+_USABLE = 0.8
+"""Part of a budget in bytes for residents; the rest is for rows that died lately and
+for free slots, so that not every shed rewrites a segment."""
+
+
+def shedding_of(spec: JoinSpec) -> Shedding:
+    """Give the shedding of a join that has a budget."""
+    if spec.shedding is None:
+        raise ParameterError("this join has no budget.", fix="pass budget=.")
+    return spec.shedding
+
+
+class BudgetedStore:
+    """Table, payload and models of one shard.
+
+    Parameters
+    ----------
+    spec : JoinSpec
+        The join, with its shedding.
+    shard : int
+        Which shard, from 0.
+    table, payload : SlotTable, Payload
+        The residents.
+    workspace : Workspace
+        Holds what the models have learned.
+    opened : bool
+        The workspace already holds it; models of another size start anew.
+    """
+
+    def __init__(
+        self,
+        spec: JoinSpec,
+        shard: int,
+        table: SlotTable,
+        payload: Payload,
+        workspace: Workspace,
+        *,
+        opened: bool = False,
+    ) -> None:
+        self.spec = spec
+        self.shedding = shedding_of(spec)
+        budget = self.shedding.budget
+        self.shard = shard
+        self.thresholds = Thresholds()
+        self.share = budget.share(shard, spec.shards)
+        self.in_bytes = budget.in_bytes
+        self.pooled = budget.split is None
+        usable = int(_USABLE * self.share) if self.in_bytes else self.share
+        left = usable if budget.split is None else round(budget.split * usable)
+        self.capacity = left, usable - left
+        row_bytes = _TYPICAL_ROW_BYTES if self.in_bytes else 1
+        self.capacity_rows = usable // row_bytes
+        self.table = table
+        self.payload = payload
+        size = Models.words_of(self.capacity_rows)
+        if opened and workspace.array(_MODELS).size == size:
+            self._words = workspace.array(_MODELS)
+        else:
+            self._words = workspace.new_array(_MODELS, size)
+        self.models = self.open_models()
+        self.watermark_ms = 0
+        self.shed = False  # whether anything ever was
+        self.gains: list[tuple[int, float]] = []
+        self.not_adopted = np.zeros(len(spec.streams), np.int64)
+
+    def open_models(self) -> Models:
+        """Models that go on from what the workspace holds."""
+        return Models(
+            self.spec.keeps_us,
+            self.capacity_rows,
+            samples=self.shedding.policy.samples,
+            words=self._words,
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of payload, hot columns and index."""
+        if not self.table.count:
+            return 0
+        return self.payload.nbytes + SLOT_BYTES * self.table.size
+
+    def expire(self, watermark_ms: int) -> IntArray:
+        """Let go of residents that nothing can match any more; how many, by side."""
+        self.watermark_ms = max(self.watermark_ms, watermark_ms)
+        streams = range(len(self.spec.streams))
+        horizons = [self.spec.expired_us(n, self.watermark_ms) for n in streams]
+        return self.table.expire((horizons[0], horizons[1]), pooled=self.pooled)
+
+    def start(self, first_us: int, watermark_ms: int) -> None:
+        """Begin to join arrivals, of which the first has this time."""
+        if self.table.start(first_us, 1000 * watermark_ms, self.spec.window_us):
+            self._words[:] = 0
+            self.models = self.open_models()
+            self.models.begin(first_us)
+
+    def keep_pending(self, arrivals: Ordered) -> None:
+        """Store the payload of arrivals that became residents and still are."""
+        place = self.table.column(PLACE)
+        slot = self.table.pending(arrivals.stream.size)
+        rows = np.flatnonzero(slot >= 0)
+        for own in SIDES:
+            mine = rows[arrivals.stream[rows] == own]
+            if mine.size:
+                taken = arrivals.rows[own].take(pa.array(arrivals.origin[mine]))
+                place[slot[mine]] = places(self.payload.add(own, taken))
+
+    def measure(self) -> None:
+        """Take the size of all residents anew: the budget was in other units."""
+        alive = self.table.alive()
+        size = np.ones(alive.size, np.int64)
+        if self.in_bytes and alive.size:
+            place = self.table.column(PLACE)[alive]
+            for rows, hit, at in self.payload.by_place(place):
+                size[at] = budget_sizes(rows)[hit]
+        self.table.set_sizes(alive, size, pooled=self.pooled)
+
+    def count_ahead(self, time: IntArray) -> int:
+        """Count arrivals that lie more than the window after the clock."""
+        horizon = self.table.clock_us + self.spec.window_us
+        return int((time > horizon).sum())
+
+    def shed_surplus(self) -> IntArray:
+        """Let rows go that the budget has no room for: it was larger before.
+
+        They go before anything is joined. How many of each stream is returned, those
+        included that found no room when residents were taken over.
+        """
+        shed, self.not_adopted = self.not_adopted, np.zeros_like(self.not_adopted)
+        for pool in (0, 1):
+            surplus = int(self.table.scalars[USED + pool]) - self.capacity[pool]
+            if surplus > 0:
+                alive = self.table.alive()
+                mine = alive if self.pooled else alive[self.table.side(alive) == pool]
+                shed += self._shed_lowest(mine, surplus, (pool,))
+        return shed
+
+    def fit(self) -> IntArray:
+        """Rewrite what has become sparse; keep a budget in bytes to the byte.
+
+        Where rows are larger than they were taken for, some more have to go: how many
+        of each side is returned.
+        """
+        shed = np.zeros(2, np.int64)
+        spare = self.share - SLOT_BYTES * self.table.size
+        self._tidy(spare if self.in_bytes else None)
+        if self.table.size > 4 * self.table.count + 1024:
+            self.table.resize(self.table.count)
+        while self.in_bytes and self.nbytes > self.share and self.table.count:
+            if self.table.size > self.table.count:
+                self.table.resize(self.table.count)
+            self._tidy(0)
+            if self.nbytes > self.share:
+                shed += self._shed_some()
+        return shed
+
+    def note_gain(self, instant: int, gained: float, scheme: Adaptive) -> bool:
+        """Remember what an instant gained; tell whether results got worse."""
+        self.gains = [g for g in self.gains if g[0] > instant - 2 * scheme.span]
+        self.gains.append((instant, gained))
+        late = sum(g for at, g in self.gains if at > instant - scheme.span)
+        early = sum(g for at, g in self.gains if at <= instant - scheme.span)
+        return late <= (1.0 - scheme.tolerance) * early
+
+    def _tidy(self, most: int | None) -> None:
+        if most is None and is_dense(self.payload, self.table.count):
+            return
+        alive = self.table.alive()
+        place = self.table.column(PLACE)
+        size = None
+        if self.in_bytes:
+            size = self._size(alive) - SLOT_BYTES
+        moved = tidy(self.payload, place[alive], size, most)
+        changed = np.flatnonzero(moved != place[alive])
+        place[alive[changed]] = moved[changed]
+        self.table.touch(alive[changed])
+
+    def _shed_some(self) -> IntArray:
+        """Let an eighth go, lowest scores first, of any pool."""
+        alive = self.table.alive()
+        return self._shed_lowest(alive, -(-int(self._size(alive).sum()) // 8), (0, 1))
+
+    def _size(self, slots: IntArray) -> IntArray:
+        """What residents take from the budget."""
+        size: IntArray = self.table.table.meta[slots] >> SIZE_SHIFT
+        return size
+
+    def _shed_lowest(
+        self, slots: IntArray, size: int, pools: tuple[int, ...]
+    ) -> IntArray:
+        """Shed residents that take at least so much together."""
+        number, score = self.table.column(NUMBER)[slots], self.table.table.score[slots]
+        order = slots[np.lexsort((number, score))]
+        count = int(np.searchsorted(np.cumsum(self._size(order)), size)) + 1
+        gone = order[:count]
+        if self.shedding.policy.samples:
+            highest = float(self.table.table.score[gone].max())
+            for pool in pools:
+                last = int(self.table.scalars[NEXT_NUMBER]) - 1
+                self.thresholds.note(pool, last, highest)
+        sides = np.bincount(self.table.side(gone), minlength=2)
+        self.table.vacate(gone, pooled=self.pooled)
+        return sides

@@ -1,0 +1,118 @@
+"""What a policy says of arrivals and residents, as the kernels want it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shedjoin.kernels.stages import ADMIT, PROBE, RETAIN, Arriving
+from shedjoin.kernels.thresholds import toss
+from shedjoin.models.learned import Models
+from shedjoin.operators.budgeted import answers
+from shedjoin.operators.budgeted.ordered import Ordered
+from shedjoin.policies.base import Policy, Residents
+from shedjoin.sampling.lots import lots
+from shedjoin.types import FloatArray, IntArray
+
+
+class Verbs:
+    """Asks a policy.
+
+    Parameters
+    ----------
+    policy : Policy
+        The policy.
+    keep_us : tuple of int
+        How long a row of each stream can be matched.
+    seed : int
+        Of its coins.
+    probes : bool
+        Whether arrivals meet residents, if the policy wants it.
+    """
+
+    models: Models
+    """What it may know."""
+
+    def __init__(
+        self, policy: Policy, keep_us: tuple[int, ...], seed: int, *, probes: bool
+    ) -> None:
+        self._policy = policy
+        self._keep_us = keep_us
+        self._seed = seed
+        self._probes = probes
+        self.unadmitted = 0
+        self.unretained = 0
+
+    def arriving(
+        self, rows: Ordered, start: int, end: int, number: int, now_us: int
+    ) -> Arriving:
+        """Arrivals of a block, the first of which has that number."""
+        part = slice(start, end)
+        newcomers = Residents(  # copies: a policy may work in place
+            side=rows.stream[part].copy(),
+            key=rows.key[part].copy(),
+            time=rows.time[part].copy(),
+            number=number + np.arange(end - start),
+            importance=rows.importance[part].copy(),
+            matches=np.zeros(end - start),
+            last_match=rows.time[part].copy(),
+            now_us=now_us,
+            keep_us=self._keep_us,
+        )
+        chance = self._chance(newcomers)
+        coins = self._coins(newcomers, chance)
+        does = self._does(newcomers)
+        if coins is not None:
+            does[coins < 0] &= ~RETAIN
+        self.unretained += int(((does & (ADMIT | RETAIN)) == ADMIT).sum())
+        return Arriving(
+            side=rows.stream[part],
+            key=rows.key[part],
+            time=rows.time[part],
+            importance=rows.importance[part],
+            size=rows.size[part],
+            score=self.scores(newcomers, first=True),
+            place=-1 - np.arange(start, end),
+            does=does,
+            chance=chance,
+            coins=np.zeros(end - start, np.int64) if coins is None else coins,
+        )
+
+    def scores(self, residents: Residents, *, first: bool = False) -> FloatArray:
+        """Scores of residents, or the first ones of arrivals."""
+        policy, verb = self._policy, "first_score" if first else "score"
+        given = getattr(policy, verb)(residents, self.models)
+        return answers.scores(policy, verb, given, residents.key.size)
+
+    def _does(self, newcomers: Residents) -> IntArray:
+        policy, models = self._policy, self.models
+        rows = newcomers.key.size
+        admit = policy.admit(newcomers, models)
+        probe = policy.probe(newcomers, models)
+        chance = policy.retain(newcomers, models)
+        does = np.full(rows, ADMIT | PROBE * self._probes | RETAIN)
+        if probe is not None:
+            does[~answers.choices(policy, "probe", probe, rows)] &= ~PROBE
+        if chance is not None:
+            lot = lots(self._seed, newcomers.key, newcomers.number)
+            does[lot >= answers.chances(policy, "retain", chance, rows)] &= ~RETAIN
+        if admit is not None:
+            unwanted = ~answers.choices(policy, "admit", admit, rows)
+            self.unadmitted += int(unwanted.sum())
+            does[unwanted] = 0
+        return does
+
+    def _chance(self, newcomers: Residents) -> FloatArray:
+        rows = newcomers.key.size
+        chance = self._policy.thin(newcomers, self.models)
+        if chance is None:
+            return np.ones(rows)
+        return answers.chances(self._policy, "thin", chance, rows)
+
+    def _coins(self, newcomers: Residents, chance: FloatArray) -> IntArray | None:
+        count = self._policy.coins(newcomers, self.models)
+        if count is None:
+            return None
+        count = answers.counts(self._policy, "coins", count, newcomers.key.size)
+        found = np.empty(count.size, np.int64)
+        toss(self._seed, newcomers.key, newcomers.number, chance, count, found)
+        return found

@@ -1,0 +1,36 @@
+"""Which join a spec asks for."""
+
+from __future__ import annotations
+
+from shedjoin.operators.budgeted.join import BudgetedJoin
+from shedjoin.operators.exact.join import ExactJoin
+from shedjoin.operators.frame.join import Join, Opening
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.payload import Payload
+
+_KINDS: dict[str, type[ExactJoin | BudgetedJoin]] = {
+    operator.kind: operator for operator in (ExactJoin, BudgetedJoin)
+}
+
+
+def kind_of(spec: JoinSpec) -> str:
+    """Name the kind of join."""
+    return ExactJoin.kind if spec.shedding is None else BudgetedJoin.kind
+
+
+def open_join(opening: Opening) -> Join:
+    """Open the join of a shard; state of another kind of join is taken over."""
+    operator = _KINDS[kind_of(opening.spec)]
+    directory = opening.directory
+    if directory is None or directory.kind == operator.kind:
+        return operator.open(opening)
+    former = _KINDS[directory.kind]
+    payload = Payload(
+        opening.workspace,
+        next_id=directory.next_id,
+        dropped=former.numbers(directory),
+    )
+    residents = former.residents(opening.blobs, directory, opening.spec)
+    join = operator.adopt(opening, payload, residents)
+    join.watermark_ms = directory.watermark_ms
+    return join

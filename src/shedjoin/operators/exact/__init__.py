@@ -1,0 +1,1 @@
+"""The exact join: nobody leaves before its time."""

@@ -1,0 +1,99 @@
+"""From arrivals to matches: probing the residents of one stream after the other.
+
+A partial result carries the latest of its times, and the time until which its rows
+are all kept. A resident of stream j at time t fits exactly if ::
+
+    latest - keep[j] <= t <= until
+
+With two streams there is one hop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.columns.hot import Hot
+from shedjoin.kernels.index import Pairs, fixed, probe
+from shedjoin.operators.exact.ring import Ring
+from shedjoin.operators.exact.store import WindowStore
+from shedjoin.types import IntArray
+
+
+class Partial(NamedTuple):
+    """Partial results: rows of the arrivals, and slots of residents by stream."""
+
+    key: IntArray
+    latest: IntArray
+    until: IntArray
+    arrival: IntArray
+    slots: dict[int, IntArray]
+
+    @staticmethod
+    def of(arrivals: Hot, keep_us: int) -> Partial:
+        """Arrivals alone."""
+        rows = np.arange(arrivals.key.size)
+        return Partial(arrivals.key, arrivals.time, arrivals.time + keep_us, rows, {})
+
+    def extended(
+        self, at: IntArray, stream: int, slot: IntArray, ring: Ring, keep_us: int
+    ) -> Partial:
+        """Some of them with a resident of one more stream."""
+        time = ring.times(slot)
+        return Partial(
+            self.key[at],
+            np.maximum(self.latest[at], time),
+            np.minimum(self.until[at], time + keep_us),
+            self.arrival[at],
+            {other: slots[at] for other, slots in self.slots.items()} | {stream: slot},
+        )
+
+
+def matches(
+    store: WindowStore, partial: Partial, others: Sequence[int], room: int
+) -> Iterator[tuple[IntArray, dict[int, IntArray]]]:
+    """Rows of arrivals with slots of residents, about as many at once as there is room.
+
+    They are found depth first: what a hop finds goes through the others before it
+    finds more. The arrays are good until the next ones are asked for.
+    """
+    stream, *rest = others
+    keep_us = store.spec.keeps_us[stream]
+    for at, slot in _hop(store, partial, stream, room, in_order=bool(rest)):
+        if rest:
+            found = partial.extended(at, stream, slot, store.rings[stream], keep_us)
+            yield from matches(store, found, rest, room)
+        else:
+            slots = {other: own[at] for other, own in partial.slots.items()}
+            yield partial.arrival[at], slots | {stream: slot}
+
+
+def _hop(
+    store: WindowStore, partial: Partial, stream: int, room: int, *, in_order: bool
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """Which of the partial results met which slots of a stream.
+
+    The order of what a probe finds depends on residents that are gone but still linked.
+    Where it decides which matches come together, they are sorted: a step gives the same
+    batches whether its state was restored or not.
+    """
+    ring, keep_us = store.rings[stream], store.spec.keeps_us[stream]
+    low = partial.latest - keep_us
+    limits = fixed(partial.key), fixed(low), fixed(partial.until)
+    pairs = Pairs.room(room)
+    start, end = 0, partial.key.size
+    while start < end:
+        found, after, steps = probe(*limits, start, ring.index, ring.base, pairs)
+        store.longest_chain = max(store.longest_chain, steps)
+        arrival, slot = pairs.arrival[:found], pairs.slot[:found]
+        if in_order or found > room:
+            order = np.lexsort((slot, arrival))
+            arrival, slot = arrival[order], slot[order]
+        for first in range(0, found, room):
+            part = slice(first, min(first + room, found))
+            yield arrival[part], slot[part]
+        if not found and after < end:
+            pairs = pairs.doubled()  # one of them has more than room
+        start = after

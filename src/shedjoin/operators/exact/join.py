@@ -1,0 +1,129 @@
+"""The exact join of one shard: how it is opened, and what it stores of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.hot import hot_columns
+from shedjoin.columns.schema import as_stored
+from shedjoin.operators.exact.runs import Run, Stored
+from shedjoin.operators.exact.step import exact_step
+from shedjoin.operators.exact.store import WindowStore
+from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs, Commit, load_segment
+from shedjoin.state.directory import Directory
+from shedjoin.state.payload import Payload
+
+
+class ExactJoin:
+    """Nobody leaves before its time.
+
+    Parameters
+    ----------
+    store : WindowStore
+        The residents.
+    shed : bool
+        A budget shed something once, so that residents may be missing.
+    """
+
+    kind = "exact"
+
+    def __init__(self, store: WindowStore, *, shed: bool = False) -> None:
+        self.spec = store.spec
+        self.store = store
+        self.payload = store.payload
+        self._shed = shed
+
+    @classmethod
+    def open(cls, opening: Opening) -> ExactJoin:
+        """Open it from stored state, or begin."""
+        directory, workspace = opening.directory, opening.workspace
+        if directory is None:
+            return cls._begin(opening, Payload(workspace))
+        payload = Payload(workspace, directory.segments, directory.next_id)
+        stored = _stored(directory)
+        store = WindowStore(
+            *(opening.spec, payload, workspace, stored), opened=opening.opened
+        )
+        store.watermark_ms = directory.watermark_ms
+        if not opening.opened:
+            store.restore(opening.blobs)
+        return cls(store, shed=directory.own["shed"])
+
+    @classmethod
+    def adopt(
+        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
+    ) -> ExactJoin:
+        """Go on with the residents of another kind of join."""
+        former = opening.directory
+        shed = former is not None and former.own["shed"]
+        join = cls._begin(opening, payload, shed=shed)
+        for stream, rows in residents:
+            own = opening.spec.streams[stream]
+            hot = hot_columns(rows, own, direct=opening.spec.direct)
+            join.store.insert(stream, rows, hot)
+        return join
+
+    @classmethod
+    def _begin(
+        cls, opening: Opening, payload: Payload, *, shed: bool = False
+    ) -> ExactJoin:
+        ends = (0,) * len(opening.spec.streams)
+        stored = Stored((), ends, opening.seed)
+        store = WindowStore(opening.spec, payload, opening.workspace, stored)
+        return cls(store, shed=shed)
+
+    @staticmethod
+    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
+        """Read all residents as stored, the oldest first."""
+        runs = _stored(directory).runs
+        for run in sorted(runs, key=lambda run: (run.max_us, run.segment.id)):
+            stream = run.segment.stream
+            rows = as_stored(load_segment(blobs, run.segment.id))
+            horizon = spec.expired_us(stream, directory.watermark_ms)
+            if run.min_us <= horizon:
+                own = spec.streams[stream]
+                time = hot_columns(rows, own, direct=spec.direct).time
+                rows = rows.filter(pa.array(time > horizon))
+            yield stream, rows
+
+    @staticmethod
+    def numbers(directory: Directory) -> list[int]:
+        """Numbers of all blobs but the directory."""
+        return [segment.id for segment in directory.segments]
+
+    @property
+    def watermark_ms(self) -> int:
+        """The watermark of the last micro-batch."""
+        return self.store.watermark_ms
+
+    @watermark_ms.setter
+    def watermark_ms(self, value: int) -> None:
+        self.store.watermark_ms = value
+
+    def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
+        """Join the arrivals of a micro-batch and let go of what has expired."""
+        return exact_step(self.store, arrived, watermark_ms)
+
+    def write(self, changes: Commit) -> dict[str, Any]:
+        """Give the part of the directory; the index follows from the rows."""
+        del changes
+        store = self.store
+        return {
+            "runs": [[run.segment.id, *run[1:]] for runs in store.runs for run in runs],
+            "ends": [ring.end for ring in store.rings],
+            "seed": store.seed,
+            "shed": self._shed,
+        }
+
+
+def _stored(directory: Directory) -> Stored:
+    segments = {segment.id: segment for segment in directory.segments}
+    own = directory.own
+    runs = tuple(Run(segments[number], *run) for number, *run in own["runs"])
+    return Stored(runs, tuple(own["ends"]), own["seed"])

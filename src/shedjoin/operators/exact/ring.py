@@ -1,0 +1,120 @@
+"""The residents of one stream: their hash index in a ring of slots."""
+
+from __future__ import annotations
+
+from shedjoin.columns.hot import Hot
+from shedjoin.kernels.index import (
+    NOWHERE,
+    STRIDE,
+    Index,
+    bury,
+    link,
+    read_run,
+    times_of,
+)
+from shedjoin.state.workspace import Workspace
+from shedjoin.types import IntArray
+
+_SMALLEST = 1 << 10
+
+
+class Ring:
+    """Slots ``base`` to ``end`` of one stream; grows and shrinks by doubling.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Holds the two arrays of the index.
+    name : str
+        Name of the stream in the workspace.
+    base, end : int
+        The oldest slot in use and the next one to give out.
+    seed : int
+        Of the buckets.
+    opened : bool
+        The workspace already holds the index.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        name: str,
+        base: int,
+        end: int,
+        seed: int,
+        *,
+        opened: bool,
+    ) -> None:
+        self._workspace = workspace
+        self._name = name
+        self._seed = seed
+        self.base = base
+        self.end = end
+        if opened:
+            heads, entries = (
+                workspace.array(f"{name}.{kind}") for kind in ("heads", "entries")
+            )
+            self.index = Index(heads, entries, seed)
+        else:
+            self.index = self._empty(0)
+
+    @property
+    def entries(self) -> IntArray:
+        """The triples of all slots."""
+        return self.index.entries
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the index."""
+        return self.index.heads.nbytes + self.index.entries.nbytes
+
+    def insert(self, hot: Hot, first_slot: int | None = None) -> int:
+        """Give rows the next slots, or those from ``first_slot``; return the first."""
+        first = self.end if first_slot is None else first_slot
+        if first > self.end:
+            self.skip_to(first)
+        self._fit(first + hot.key.size - self.base)
+        link(hot.key, hot.time, first, self.index)
+        self.end = first + hot.key.size
+        return first
+
+    def skip_to(self, end: int) -> None:
+        """Leave slots out that were given up before."""
+        self._fit(end - self.base)
+        self.bury(self.end, end - self.end)
+        self.end = end
+
+    def read(self, first_slot: int, rows: int) -> Hot:
+        """Keys and times of a run of slots."""
+        hot = Hot(*read_run(self.entries, first_slot, rows))
+        hot.key.flags.writeable = False  # one type of argument for the kernels
+        hot.time.flags.writeable = False
+        return hot
+
+    def times(self, slot: IntArray) -> IntArray:
+        """Times of some slots."""
+        return times_of(self.entries, slot)
+
+    def bury(self, first_slot: int, rows: int) -> None:
+        """Make a run of slots unmatchable."""
+        bury(first_slot, rows, self.entries)
+
+    def _empty(self, size: int) -> Index:
+        heads, entries = (self._array(kind, size) for kind in ("heads", "entries"))
+        return Index(heads, entries, self._seed)
+
+    def _array(self, kind: str, size: int) -> IntArray:
+        size = max(size, _SMALLEST) * (STRIDE if kind == "entries" else 1)
+        array = self._workspace.new_array(f"{self._name}.{kind}", size)
+        if kind == "heads":
+            array.fill(NOWHERE)
+        return array
+
+    def _fit(self, span: int) -> None:
+        capacity = self.entries.size // STRIDE
+        if capacity // 16 < span <= capacity or span <= capacity == _SMALLEST:
+            return
+        residents = self.read(self.base, self.end - self.base)
+        size = max(1 << (2 * span - 1).bit_length() - 1, _SMALLEST)
+        self.index = self._empty(size)
+        link(residents.key, residents.time, self.base, self.index)

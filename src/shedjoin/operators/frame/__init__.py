@@ -1,0 +1,1 @@
+"""What all joins share."""

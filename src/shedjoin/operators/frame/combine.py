@@ -1,0 +1,68 @@
+"""Joined rows: the columns of the matched rows beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.equality import equal_rows
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.types import BoolArray, IntArray
+
+
+class Met(NamedTuple):
+    """Rows of one stream that were matched: which rows of which batch."""
+
+    rows: pa.RecordBatch
+    at: IntArray
+
+
+def combine_rows(
+    spec: JoinSpec, met: Sequence[Met], tags: Met | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Joined rows of rows that have met, given by stream.
+
+    ``tags`` is what the join itself says of each result, if it does.
+    """
+    parts = [*met] if tags is None else [*met, tags]
+    if not spec.direct:
+        same = _same_keys(spec, met)
+        parts = [Met(each.rows, each.at[same]) for each in parts]
+    return _combine(spec, parts)
+
+
+def _combine(spec: JoinSpec, parts: Sequence[Met]) -> Iterator[pa.RecordBatch]:
+    """Take the rows of all streams; in halves where a column would overflow."""
+    places = [pa.array(met.at) for met in parts]
+    # What the join says itself comes last.
+    origins = [-1 if c.stream is None else c.stream for c in spec.output]
+    try:
+        columns = [
+            parts[origin].rows.column(column.source).take(places[origin])
+            for origin, column in zip(origins, spec.output, strict=True)
+        ]
+    except pa.ArrowInvalid:  # over 2 GiB of text in one column
+        half = len(parts[0].at) // 2
+        if not half:
+            raise
+        for half_of in (slice(None, half), slice(half, None)):
+            yield from _combine(spec, [Met(m.rows, m.at[half_of]) for m in parts])
+    else:
+        yield pa.RecordBatch.from_arrays(columns, [c.name for c in spec.output])
+
+
+def _same_keys(spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
+    """Check true keys: two keys of several columns may share a hash."""
+    same = np.ones(met[0].at.size, np.bool_)
+    places = [pa.array(each.at) for each in met]
+    for names in zip(*(stream.keys for stream in spec.streams), strict=True):
+        first, *others = (
+            each.rows.column(name).take(at)
+            for each, name, at in zip(met, names, places, strict=True)
+        )
+        for other in others:
+            same &= equal_rows(first, other)
+    return same

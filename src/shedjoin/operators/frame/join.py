@@ -1,0 +1,105 @@
+"""What every join is to an engine: opened, stepped through micro-batches, committed."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+import pyarrow as pa
+
+from shedjoin.columns.arrivals import Blob
+from shedjoin.spec.report import Report
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import DIRECTORY, Blobs, Commit
+from shedjoin.state.directory import (
+    Directory,
+    decode_directory,
+    encode_directory,
+    with_token,
+)
+from shedjoin.state.payload import Payload
+from shedjoin.state.workspace import Workspace
+
+BEGINNING_MS = -(1 << 52)
+"""A watermark before all times, for runs in which nothing is late."""
+
+Step: TypeAlias = Generator[pa.RecordBatch, None, Report]
+"""Gives joined rows batch by batch, then the counts; the join holds the rest."""
+
+
+Residents: TypeAlias = tuple[int, pa.RecordBatch]
+"""Rows of one stream that can still be matched."""
+Residing: TypeAlias = Iterator[Residents]
+
+
+class Opening(NamedTuple):
+    """What a join of one shard starts from.
+
+    ``directory`` is None where there is no state yet, and then ``seed`` is that of the
+    buckets. ``opened`` says that the workspace already holds the state; otherwise it is
+    decoded from the blobs.
+    """
+
+    spec: JoinSpec
+    shard: int
+    blobs: Blobs
+    directory: Directory | None
+    workspace: Workspace
+    seed: int = 0
+    opened: bool = False
+
+
+class Join(Protocol):
+    """The join of one shard."""
+
+    spec: JoinSpec
+    kind: str
+    watermark_ms: int
+    payload: Payload
+
+    def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
+        """Join the arrivals of a micro-batch and let go of what has expired."""
+
+    def write(self, changes: Commit) -> dict[str, Any]:
+        """Write blobs of its own; return its own part of the directory."""
+
+
+class Outcome(NamedTuple):
+    """What a micro-batch gave, collected: joined rows and counts."""
+
+    results: list[pa.RecordBatch]
+    report: Report
+
+    @staticmethod
+    def of(step: Step) -> Outcome:
+        """Do a whole step and collect what it gives."""
+        results: list[pa.RecordBatch] = []
+        while True:
+            try:
+                results.append(next(step))
+            except StopIteration as end:
+                return Outcome(results, end.value)
+
+
+def stored_directory(blobs: Blobs, spec: JoinSpec) -> Directory | None:
+    """Read the directory; None for a shard that has no state yet."""
+    blob = blobs.get(DIRECTORY)
+    return None if blob is None else decode_directory(blob, spec.fingerprint())
+
+
+def commit(join: Join, blobs: Blobs, former: str) -> tuple[str, int]:
+    """Write what a micro-batch changed; return the new token and the bytes written."""
+    changes = Commit(blobs, former)
+    join.payload.write(changes)
+    directory = Directory(
+        segments=tuple(join.payload.segments.values()),
+        next_id=join.payload.next_id,
+        watermark_ms=join.watermark_ms,
+        kind=join.kind,
+        own=join.write(changes),
+    )
+    blob = encode_directory(directory, join.spec.fingerprint())
+    token = changes.token(blob)
+    changes.put(DIRECTORY, with_token(token, blob))
+    join.payload.settle()
+    return token, changes.written_bytes

@@ -1,0 +1,1 @@
+"""Samples: lots, thresholds, weights, estimators and intervals."""

@@ -1,0 +1,81 @@
+"""Intervals from weighted rows at hand, by the same formulas as on an engine."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.sampling.horvitz_thompson import ClusterSums, contribution, evaluate
+from shedjoin.sampling.student import log_quantile
+from shedjoin.types import FloatArray, IntArray
+
+
+class Interval(NamedTuple):
+    """An estimate, its standard error and interval, and how many clusters tell it."""
+
+    value: float
+    error: float
+    low: float
+    high: float
+    effective: float
+
+
+def cluster_interval(
+    weight: FloatArray,
+    cluster: IntArray,
+    value: FloatArray | None = None,
+    *,
+    mean: bool = False,
+    level: float = 0.95,
+) -> Interval:
+    """Estimate a count, a sum or a mean over all results from a sample of them.
+
+    Parameters
+    ----------
+    weight, cluster : array
+        Of each result in the sample.
+    value : array, optional
+        What is added up; without it results are counted.
+    mean : bool
+        Estimate the mean of the values instead of their sum.
+    level : float, default 0.95
+        Share of the intervals that hold the exact value.
+
+    Examples
+    --------
+    Two of four clusters, each with one result of value 3:
+
+    >>> import numpy as np
+    >>> twice, threes = np.full(2, 2.0), np.full(2, 3.0)
+    >>> found = cluster_interval(twice, np.array([1, 2]), threes)
+    >>> found.value, round(found.error, 6), found.effective
+    (12.0, 6.0, 2.0)
+    """
+    _, owner = np.unique(cluster, return_inverse=True)
+    ones = np.ones(weight.size)
+    numerator = _sums(owner, weight, ones if value is None else value)
+    denominator = _sums(owner, weight, ones) if mean else None
+    total = float(numerator.weighted.sum())
+    count = float(denominator.weighted.sum()) if denominator else 1.0
+    ratio = np.float64(total / count if count else 0.0)
+    each = contribution(numerator, denominator)
+    variance = np.maximum(evaluate(each, np.full(numerator.weighted.size, ratio)), 0.0)
+    whole, squares = float(variance.sum()), float((variance**2).sum())
+    effective = whole**2 / squares if squares else float(variance.size)
+    error = float(np.sqrt(whole)) / count if count else 0.0
+    exponent = evaluate(list(log_quantile(level)), 1.0 / max(effective, 1.0))
+    reach = float(np.exp(exponent)) * error
+    found = float(ratio) if mean else total
+    low = found - reach
+    if value is None:
+        low = max(low, float(weight.size))
+    return Interval(found, error, low, found + reach, effective)
+
+
+def _sums(
+    owner: IntArray, weight: FloatArray, value: FloatArray
+) -> ClusterSums[FloatArray]:
+    weighted = np.bincount(owner, weights=weight * value).astype(np.float64)
+    rooted = np.bincount(owner, weights=np.sqrt(weight) * value).astype(np.float64)
+    return ClusterSums(weighted, rooted)

@@ -1,0 +1,76 @@
+"""Weights of the results of a sample, and a check of what they promise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.kernels.hashing import chain_words
+from shedjoin.sampling.horvitz_thompson import TRUSTED_FROM
+from shedjoin.sampling.intervals import cluster_interval
+from shedjoin.spec.streams import CLUSTER_COLUMN, WEIGHT_COLUMN
+from shedjoin.types import BoolArray, FloatArray, IntArray
+
+_SHARD_SHIFT = 44
+
+
+class Sampled(NamedTuple):
+    """Weight and cluster of each result."""
+
+    weight: FloatArray
+    cluster: IntArray
+
+    def those(self, rows: BoolArray) -> Sampled:
+        """Some of them."""
+        return Sampled(self.weight[rows], self.cluster[rows])
+
+    def as_rows(self) -> pa.RecordBatch:
+        """As columns of the results."""
+        return pa.record_batch(
+            [pa.array(self.weight), pa.array(self.cluster)],
+            [WEIGHT_COLUMN, CLUSTER_COLUMN],
+        )
+
+
+def weigh(
+    shard: int,
+    stayed: FloatArray,
+    arrival: IntArray,
+    number: IntArray,
+    chance: FloatArray,
+) -> Sampled:
+    """Weights of matches: how likely residents stayed, and the pairs' coins.
+
+    Results of one resident are a cluster, unless each won a coin of its own and
+    nothing else decided: then each is one.
+    """
+    own = (shard << _SHARD_SHIFT) | number
+    alone = (chance < 1.0) & (stayed >= 1.0)
+    pair = chain_words(own, arrival)
+    return Sampled(1.0 / (stayed * chance), np.where(alone, pair, own))
+
+
+class SelfCheck:
+    """Whether the interval of a count holds the truth, on the monitored keys.
+
+    Of these all matches are counted, emitted or not.
+    """
+
+    def __init__(self) -> None:
+        self._parts: list[Sampled] = []
+
+    def add(self, sampled: Sampled) -> None:
+        """Take in results of monitored keys."""
+        self._parts.append(sampled)
+
+    def outcome(self, truth: float) -> tuple[int, int]:
+        """Checks that can be trusted, and those of them that held: none or one."""
+        if not self._parts:
+            return 0, 0
+        weight, cluster = map(np.concatenate, zip(*self._parts, strict=True))
+        found = cluster_interval(weight, cluster)
+        if found.effective < TRUSTED_FROM:
+            return 0, 0
+        return 1, int(found.low <= truth <= found.high)

@@ -1,0 +1,1 @@
+"""What a user says about a join."""

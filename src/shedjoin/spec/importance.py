@@ -1,0 +1,144 @@
+"""Importance of rows: from a column, a table of categories, or a histogram."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shedjoin.errors import ColumnTypeError, ParameterError
+from shedjoin.spec.keys import Fold, resolve_columns
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Importance of categories.
+
+    Parameters
+    ----------
+    column : str
+        Column with the categories.
+    weights : mapping
+        Importance of each.
+    default : float, default 0.0
+        Importance of all others.
+
+    Examples
+    --------
+    >>> news = Lookup("category", {"politics": 5.0, "sports": 2.0}, default=1.0)
+    >>> news.weight("politics"), news.weight("weather")
+    (5.0, 1.0)
+    """
+
+    column: str
+    weights: tuple[tuple[Any, float], ...]
+    default: float = 0.0
+
+    def __init__(
+        self, column: str, weights: Mapping[Any, float], default: float = 0.0
+    ) -> None:
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "weights", tuple(dict(weights).items()))
+        object.__setattr__(self, "default", default)
+
+    def weight(self, value: object) -> float:
+        """Importance of one category."""
+        weights: dict[object, float] = dict(self.weights)
+        return weights.get(value, self.default)
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Importance of ordered values: one weight for each stretch between two edges.
+
+    Parameters
+    ----------
+    column : str
+        Column with the values.
+    edges : sequence of numbers
+        Rising; a value on an edge belongs to the stretch above it.
+    weights : sequence of float
+        Importance below the first edge, between each two, and from the last one on.
+
+    Examples
+    --------
+    >>> heat = Histogram("celsius", edges=[30, 40], weights=[1.0, 5.0, 50.0])
+    >>> heat.weight(20), heat.weight(30), heat.weight(90)
+    (1.0, 5.0, 50.0)
+    """
+
+    column: str
+    edges: tuple[float, ...]
+    weights: tuple[float, ...]
+
+    def __init__(
+        self, column: str, edges: Sequence[float], weights: Sequence[float]
+    ) -> None:
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "edges", tuple(edges))
+        object.__setattr__(self, "weights", tuple(weights))
+        if len(self.weights) != len(self.edges) + 1 or list(edges) != sorted(edges):
+            raise ParameterError(
+                f"Histogram has {len(self.edges)} edges and {len(self.weights)} weights"
+                ", or edges that do not rise.",
+                fix="give one weight more than edges, and edges from low to high.",
+            )
+
+    def weight(self, value: float) -> float:
+        """Importance of one value."""
+        return self.weights[bisect_right(self.edges, value)]
+
+
+Source: TypeAlias = str | Lookup | Histogram
+
+
+def by_side(
+    importance: object, names: tuple[list[str], list[str]], fold: Fold = str
+) -> tuple[Any, Any]:
+    """Importance of each side; a single column counts on the sides that have it."""
+    if isinstance(importance, tuple):
+        left, right = importance
+        return left, right
+    column = importance if isinstance(importance, str) else _column(importance)
+    if column is None:
+        raise ParameterError(
+            f"importance {importance!r} does not say of which side it is.",
+            fix="pass a pair: (left, None), (None, right) or (left, right).",
+        )
+    there = [fold(column) in map(fold, own) for own in names]
+    if not any(there):
+        resolve_columns("left", [column], names[0])
+    left, right = (importance if has else None for has in there)
+    return left, right
+
+
+def evaluate(source: Source, rows: pa.RecordBatch) -> pa.Array:
+    """Importance of each row; null where the column is null."""
+    column = rows.column(source if isinstance(source, str) else source.column)
+    if isinstance(source, str):
+        try:
+            return column.cast(pa.float64())
+        except pa.ArrowException as error:
+            raise ColumnTypeError(
+                f"the importance {source!r} is of type {column.type}.",
+                fix=f'pass a column of numbers, or Lookup("{source}", {{...}}).',
+            ) from error
+    if isinstance(source, Lookup):
+        categories = [category for category, _ in source.weights]
+        weights = pa.array([weight for _, weight in source.weights], pa.float64())
+        at = pc.index_in(column, pa.array(categories, column.type))
+        return pc.fill_null(weights.take(at), source.default)
+    at = np.searchsorted(
+        source.edges, column.cast(pa.float64()).to_numpy(zero_copy_only=False), "right"
+    )
+    nulls = column.is_null().to_numpy(zero_copy_only=False)
+    return pa.array(np.array(source.weights)[at], mask=nulls)
+
+
+def _column(importance: object) -> str | None:
+    return getattr(importance, "column", None)

@@ -1,0 +1,109 @@
+"""Which columns are joined, and under which names they come out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from shedjoin.errors import ColumnError, ParameterError
+
+On: TypeAlias = str | Sequence[str] | Mapping[str, str]
+"""One name, several names, or a mapping from left to right names."""
+
+
+Fold: TypeAlias = Callable[[str], str]
+"""What is left of a name where names are compared; ``str`` for all of it."""
+
+SIDES = ("left", "right")
+"""Names of the streams of a join of two."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputColumn:
+    """One column of the result: where it comes from and what it is called.
+
+    Without a ``stream`` it is something that the join itself says of a result.
+    """
+
+    stream: int | None
+    source: str
+    name: str
+
+
+def key_pairs(on: On | object) -> tuple[tuple[str, str], ...]:
+    """Pairs of (left, right) key column names."""
+    if isinstance(on, str):
+        pairs = [(on, on)]
+    elif isinstance(on, Mapping):
+        pairs = list(on.items())
+    elif isinstance(on, Iterable):
+        pairs = [(name, name) for name in on]
+    else:
+        pairs = []
+    if not pairs or not all(isinstance(name, str) for pair in pairs for name in pair):
+        raise ParameterError(
+            f"on={on!r} names no key columns.",
+            fix='pass on="id", on=["a", "b"], or on={"left_id": "right_id"}.',
+        )
+    return tuple(pairs)
+
+
+def resolve_columns(
+    stream: str, names: Iterable[str], available: Sequence[str], fold: Fold = str
+) -> tuple[str, ...]:
+    """Find columns as they are called; raise if a name is not one column's.
+
+    Names are the same if they are after ``fold``; the exact name goes before others.
+    """
+    found = []
+    for name in names:
+        exact = [column for column in available if column == name]
+        same = exact or [column for column in available if fold(column) == fold(name)]
+        if len(same) != 1:
+            what = "several columns" if same else "no column"
+            columns = dict.fromkeys(available)
+            raise ColumnError(
+                f"the {stream} stream has {what} {name!r}.",
+                fix=f"use one of its columns: {', '.join(map(repr, columns))}.",
+            )
+        found.append(same[0])
+    return tuple(found)
+
+
+def output_columns(
+    columns: Sequence[Sequence[str]],
+    keys: Sequence[Sequence[str]],
+    suffixes: Sequence[str],
+    fold: Fold = str,
+) -> tuple[OutputColumn, ...]:
+    """Name the columns of the result, given those of each stream and its keys.
+
+    As in Spark's own join by name: keys of the same name come first and once, then
+    the other columns, stream by stream. A name that stands in several streams gets the
+    suffix of its stream.
+    """
+    shared = [
+        names for names in zip(*keys, strict=True) if len(set(map(fold, names))) == 1
+    ]
+    rest = [
+        (stream, name)
+        for stream, own in enumerate(columns)
+        for name in own
+        if name not in [names[stream] for names in shared]
+    ]
+    times = Counter(fold(name) for _, name in rest)
+    found = [OutputColumn(0, name, name) for name, *_ in shared]
+    found += [
+        OutputColumn(stream, name, name + suffixes[stream] * (times[fold(name)] > 1))
+        for stream, name in rest
+    ]
+    times = Counter(fold(column.name) for column in found)
+    clash = [column.name for column in found if times[fold(column.name)] > 1]
+    if clash:
+        raise ColumnError(
+            f"the result would have several columns {clash[0]!r}.",
+            fix=f"rename one of them, or pass suffixes other than {tuple(suffixes)!r}.",
+        )
+    return tuple(found)

@@ -1,0 +1,171 @@
+"""What one shard reports about one micro-batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from operator import add
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Counts of one shard and micro-batch; they add up over shards.
+
+    ``seen``, ``late``, ``stored``, ``expired``, ``resident`` and ``shed`` have a count
+    for each stream.
+
+    ``seen = late + shed on arrival + stored``; ``stored`` rows are residents until they
+    expire or are shed; ``resident`` rows are those that a coming arrival could still
+    match. ``shed`` counts all sheds of a stream, and these say why, over all streams:
+    ``unadmitted`` and ``unretained`` (the policy did not want them), ``refused`` (worth
+    less than all residents), ``evicted`` (displaced), ``outlived`` (displaced when only
+    late rows could still match them), ``spent`` (of a uniform sample: no later match of
+    theirs is wanted).
+
+    ``importance`` is that of the results. Lifetimes are in seconds, over all rows that
+    left. ``slice_matched`` of the ``slice_exact`` matches that an unlimited join would
+    find were emitted, both estimated from the monitored keys: their ratio estimates
+    the recall.
+
+    Of a sample, ``weight`` is the sum of the results' weights: an estimate of how many
+    results there are. Of a uniform one, ``met`` counts the matches that residents met,
+    emitted or not.
+    ``checks`` are tests of the 95 % interval of that estimate on the monitored keys,
+    whose matches are all counted; ``checks_held`` of them contained the truth.
+    ``variance_*`` are predicted variances of that estimate by three schemes, up to a
+    factor that they share; ``keep=Sample()`` takes the least.
+
+    ``ahead`` rows lie more than the window after what both streams have reached, under
+    a budget more than the window after the clock of shedding, which may lead that a
+    little: they are joined as usual, but may have a wrong clock, or the other stream
+    may be silent. ``longest_chain`` is the longest
+    list of residents that a look-up went through: as long as the most popular key, or
+    longer where keys collide. Copies of state on the node were taken (``copy_hits``),
+    had to be made from the state store (``copy_misses``), or failed during the work
+    (``copy_fallbacks``).
+    """
+
+    seen: tuple[int, ...] = ()
+    late: tuple[int, ...] = ()
+    ahead: int = 0
+    stored: tuple[int, ...] = ()
+    expired: tuple[int, ...] = ()
+    resident: tuple[int, ...] = ()
+    matched: int = 0
+    shed: tuple[int, ...] = ()
+    unadmitted: int = 0
+    unretained: int = 0
+    refused: int = 0
+    evicted: int = 0
+    outlived: int = 0
+    spent: int = 0
+    met: int = 0
+    checks: int = 0
+    checks_held: int = 0
+    recomputed: int = 0
+    importance: float = 0.0
+    lifetimes: float = 0.0
+    lifetimes_squared: float = 0.0
+    slice_exact: float = 0.0
+    slice_matched: float = 0.0
+    weight: float = 0.0
+    variance_eq: float = 0.0
+    variance_pps: float = 0.0
+    variance_uniform: float = 0.0
+    segments: int = 0
+    state_bytes: int = 0
+    written_bytes: int = 0
+    longest_chain: int = 0
+    copy_hits: int = 0
+    copy_misses: int = 0
+    copy_fallbacks: int = 0
+    watermark_ms: int = 0
+
+    @property
+    def recall(self) -> float:
+        """Estimate of the share of the exact join's results that were emitted.
+
+        >>> Report(slice_exact=200.0, slice_matched=150.0).recall
+        0.75
+        """
+        return self.slice_matched / self.slice_exact if self.slice_exact else 1.0
+
+    @property
+    def fairness(self) -> float:
+        """Jain's index of the lifetimes of all rows that have left.
+
+        >>> five_five_five_zero = {"lifetimes": 15.0, "lifetimes_squared": 75.0}
+        >>> Report(expired=(3, 0), shed=(1, 0), **five_five_five_zero).fairness
+        0.75
+        """
+        gone = sum(self.shed) + sum(self.expired)
+        if not self.lifetimes_squared:
+            return 1.0
+        return self.lifetimes**2 / (gone * self.lifetimes_squared)
+
+    @property
+    def scheme(self) -> str:
+        """Which sample of the join is predicted to tell most, and why.
+
+        >>> Report(variance_eq=9.0, variance_pps=3.0, variance_uniform=4.0).scheme
+        'PpsCluster: variance 0.33 of EqCluster, 0.75 of Uniform'
+        """
+        variance = {
+            "EqCluster": self.variance_eq,
+            "PpsCluster": self.variance_pps,
+            "Uniform": self.variance_uniform,
+        }
+        best = min(variance, key=lambda name: variance[name])
+        if not variance[best]:
+            return "all rows fit, or too little is known yet"
+        others = (name for name in variance if name != best)
+        said = (f"{variance[best] / variance[name]:.2f} of {name}" for name in others)
+        return f"{best}: variance {', '.join(said)}"
+
+    def counts(self, streams: Sequence[str]) -> dict[str, float]:
+        """Give all counts, those of streams under the names of their streams.
+
+        >>> Report(seen=(3, 4)).counts(("left", "right"))["seen_right"]
+        4
+        """
+        found: dict[str, float] = {}
+        for name in _FIELDS:
+            value = getattr(self, name)
+            if name in BY_STREAM:
+                each = value or (0,) * len(streams)
+                found |= {f"{name}_{s}": n for s, n in zip(streams, each, strict=True)}
+            else:
+                found[name] = value
+        return found
+
+    def __add__(self, other: Report) -> Report:
+        each = {name: (getattr(self, name), getattr(other, name)) for name in _FIELDS}
+        merged = {
+            name: _add_up(a, b) if name in BY_STREAM else _COMBINE[combine(name)](a, b)
+            for name, (a, b) in each.items()
+        }
+        return Report(**merged)  # type: ignore[arg-type]  # each of its own kind
+
+
+def _add_up(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(map(add, a, b)) if a and b else a or b
+
+
+_COMBINE: dict[str, Callable[[float, float], float]] = {"sum": add, "max": max}
+
+
+def combine(name: str) -> Literal["sum", "max"]:
+    """How a count is put together over shards."""
+    return "max" if name in ("watermark_ms", "longest_chain") else "sum"
+
+
+def count_types(streams: Sequence[str]) -> dict[str, type]:
+    """Names of all counts of a join, and whether they are whole numbers."""
+    counts = Report().counts(streams)
+    return {name: type(value) for name, value in counts.items()}
+
+
+_FIELDS = tuple(field.name for field in fields(Report))
+BY_STREAM = frozenset(f.name for f in fields(Report) if f.default == ())
+"""Fields with one count for each stream."""

@@ -1,0 +1,65 @@
+"""How a join sheds: the part of its spec that may change between two starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from shedjoin.errors import ParameterError
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.recompute import DEFAULT, Recompute
+
+if TYPE_CHECKING:  # a policy is made of models and kernels, far below a spec
+    from shedjoin.policies.base import Policy
+
+Discipline = Literal["probe_then_insert", "shed_then_join"]
+"""``probe_then_insert``: an arrival meets the other side, then is stored or not.
+``shed_then_join``: the arrivals of an instant are stored, shedding is done, and only
+who is left meets the other side (iJoin, star-streaming join)."""
+
+Combine = Literal["min", "max", "sum", "product", "mean"]
+"""Importance of a pair from those of its two rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shedding:
+    """Budget, policy and order of a join that sheds."""
+
+    budget: Budget
+    policy: Policy
+    discipline: Discipline = "probe_then_insert"
+    recompute: Recompute = DEFAULT
+    combine: Combine = "min"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.budget, Budget):
+            raise ParameterError(
+                f"budget={self.budget!r} is not a budget.",
+                fix='write budget=Budget(memory="512 MB").',
+            )
+        for name, choices in (("discipline", Discipline), ("combine", Combine)):
+            value = getattr(self, name)
+            if value not in get_args(choices):
+                raise ParameterError(
+                    f"{name}={value!r} is not known.",
+                    fix=f"choose one of {', '.join(get_args(choices))}.",
+                )
+
+        if self.policy.samples and self.discipline != "probe_then_insert":
+            raise ParameterError(
+                f"discipline={self.discipline!r} leaves results out by what else came "
+                "at the same instant; weights of a sample could not say how likely.",
+                fix='write discipline="probe_then_insert", the default.',
+            )
+
+    @property
+    def combine_code(self) -> int:
+        """Number of the combiner in the kernels."""
+        return get_args(Combine).index(self.combine)
+
+    @property
+    def coin_seed(self) -> int:
+        """Seed of the coins: that of a sample, whose own seed draws all of it."""
+        own = self.policy.samples
+        return int(getattr(self.policy, "seed", self.seed)) if own else self.seed

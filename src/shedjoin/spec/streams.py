@@ -1,0 +1,124 @@
+"""What a join is: the part of it that its stored state depends on."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+
+from shedjoin.errors import ColumnError
+from shedjoin.spec.keys import OutputColumn
+from shedjoin.spec.shedding import Shedding
+
+HASH_COLUMN = "__shedjoin_hash"
+"""Added to packed rows whose key does not fit 64 bits."""
+IMPORTANCE_COLUMN = "__shedjoin_importance"
+"""Added to packed rows of a stream that has importance."""
+WEIGHT_COLUMN = "_weight"
+"""Of a sampled result: 1 / the probability that it was emitted."""
+CLUSTER_COLUMN = "_cluster"
+"""Of a sampled result: which results were emitted together."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSpec:
+    """One stream: its columns as (name, type), its key columns and its event time.
+
+    Its rows are kept for ``keep_us`` after their own time. In a join of two streams
+    that may be negative: the other stream's rows must then come so much earlier. Rows
+    that come in time may lie ``lag_us`` behind the watermark: they are results of
+    another join, and waited there for others.
+    """
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    keys: tuple[str, ...]
+    time: str
+    keep_us: int
+    lag_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class JoinSpec:
+    """One join of two or more streams; streams are known by their number.
+
+    Rows of the times t are a result if ``max(t) - t[j] <= keep_us`` of every stream j.
+
+    ``direct`` says that the key is a single column of at most 64 bits: the kernels
+    then compare the key itself, and no hash is carried or checked.
+    """
+
+    streams: tuple[StreamSpec, ...]
+    shards: int
+    direct: bool
+    output: tuple[OutputColumn, ...]
+    shedding: Shedding | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the streams."""
+        return tuple(stream.name for stream in self.streams)
+
+    @property
+    def samples(self) -> bool:
+        """Whether results carry weights."""
+        return self.shedding is not None and self.shedding.policy.samples
+
+    def with_shedding(self, shedding: Shedding | None) -> JoinSpec:
+        """Say how the join sheds; of a sample, results have two more columns."""
+        spec = replace(self, shedding=shedding)
+        if not spec.samples:
+            return spec
+        added = (WEIGHT_COLUMN, CLUSTER_COLUMN)
+        # Spark knows no case: a column _WEIGHT would make _weight ambiguous.
+        taken = [column.name for column in self.output if column.name.lower() in added]
+        if taken:
+            raise ColumnError(
+                f"the result of a sample has a column {taken[0]!r} of its own.",
+                fix=f"rename the column {taken[0]!r} of the stream.",
+            )
+        tags = tuple(OutputColumn(None, name, name) for name in added)
+        return replace(spec, output=self.output + tags)
+
+    @property
+    def keeps_us(self) -> tuple[int, ...]:
+        """How long residents of each stream can be matched after their own time."""
+        return tuple(stream.keep_us for stream in self.streams)
+
+    @property
+    def window_us(self) -> int:
+        """The longest time for which a row of any stream is kept."""
+        return max(0, *self.keeps_us)
+
+    @property
+    def lag_us(self) -> int:
+        """How far the latest time of a result may lie behind the watermark."""
+        return max(stream.lag_us for stream in self.streams)
+
+    def late_us(self, stream: int, watermark_ms: int) -> int:
+        """Rows of a stream up to this time are late."""
+        return 1000 * watermark_ms - self.streams[stream].lag_us
+
+    def expired_us(self, stream: int, watermark_ms: int) -> int:
+        """Nothing can match residents of a stream up to this time any more."""
+        others = [own for n, own in enumerate(self.streams) if n != stream]
+        waits_us = max(own.lag_us for own in others)
+        return 1000 * watermark_ms - self.streams[stream].keep_us - waits_us
+
+    def fingerprint(self) -> str:
+        """Short digest of all that the stored state depends on.
+
+        The names of the result's columns are left out: they may change freely. So may
+        budget and policy.
+        """
+        return _digest(replace(self, output=(), shedding=None))
+
+
+@cache
+def _digest(spec: JoinSpec) -> str:
+    """Digest of a join; asked for several times in every micro-batch of every shard."""
+    facts = asdict(spec)
+    del facts["output"], facts["shedding"]
+    text = json.dumps(facts, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

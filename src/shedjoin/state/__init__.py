@@ -1,0 +1,1 @@
+"""State of a shard as stored: numbered blobs, segments, directory and workspace."""

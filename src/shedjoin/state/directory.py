@@ -1,0 +1,104 @@
+"""The directory of a shard: all of its state but the rows, as bytes.
+
+Format 3. The directory is an Arrow stream whose rows are the segments and whose schema
+metadata carries the rest as JSON: the format number, the fingerprint of the join, what
+all joins share, and a part of the operator's own. Never pickle.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+
+from shedjoin.columns.ipc import encode_rows
+from shedjoin.errors import StateMismatchError
+from shedjoin.state.segments import Segment
+
+FORMAT = 3
+TOKEN_BYTES = 64
+_ARROW_STREAM = b"\xff" * 4
+_META = b"shedjoin"
+_SEGMENTS = pa.schema([(name, pa.int64()) for name in Segment._fields])
+
+
+class Directory(NamedTuple):
+    """All of a shard's state but its rows.
+
+    ``kind`` is the operator that wrote it, and ``own`` what only that operator reads.
+    ``token`` is the identity of the state. It is a hash over all that is stored, these
+    bytes included, and so stands before them.
+    """
+
+    segments: tuple[Segment, ...]
+    next_id: int
+    watermark_ms: int
+    kind: str
+    own: dict[str, Any]
+    token: str = ""
+
+
+def encode_directory(directory: Directory, fingerprint: str) -> bytes:
+    """Bytes of a directory without its token, the same for the same content."""
+    facts = {"format": FORMAT, "fingerprint": fingerprint} | directory._asdict()
+    del facts["segments"], facts["token"]
+    text = json.dumps(facts, sort_keys=True).encode()
+    schema = _SEGMENTS.with_metadata({_META: text})
+    columns = zip(*directory.segments, strict=True) if directory.segments else ()
+    arrays = [pa.array(column, pa.int64()) for column in columns]
+    batches = [pa.record_batch(arrays, schema=schema)] if arrays else []
+    blob: bytes = encode_rows(batches, schema).to_pybytes()
+    return blob
+
+
+def decode_directory(blob: bytes, fingerprint: str) -> Directory:
+    """Read a directory; refuse another format and another join's state."""
+    token, blob = split_token(blob)
+    with pa.ipc.open_stream(blob) as reader:
+        facts = json.loads(reader.schema.metadata[_META])
+        table = reader.read_all()
+    _check_format(facts.pop("format"))
+    _check_join(facts.pop("fingerprint"), fingerprint)
+    rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
+    facts["token"] = facts.get("token", token)
+    return Directory(segments=tuple(Segment(*row) for row in rows), **facts)
+
+
+def with_token(token: str, blob: bytes) -> bytes:
+    """A directory as it is stored."""
+    return token.encode() + blob
+
+
+def split_token(blob: bytes) -> tuple[str, bytes]:
+    """Token and directory; those of formats before 3 have the token inside."""
+    if blob[:4] == _ARROW_STREAM:
+        return "", blob
+    return blob[:TOKEN_BYTES].decode(), blob[TOKEN_BYTES:]
+
+
+def _check_format(stored: int) -> None:
+    if stored > FORMAT:
+        raise StateMismatchError(
+            f"the checkpoint holds state of format {stored}; this version of shedjoin "
+            f"reads format {FORMAT}.",
+            fix="install the shedjoin version that wrote it, or a later one.",
+        )
+    if stored < FORMAT:
+        raise StateMismatchError(
+            f"the checkpoint holds state of format {stored}, from an earlier alpha; "
+            f"this version of shedjoin reads format {FORMAT}.",
+            fix="go on with the version that wrote it, or start with a new "
+            "checkpointLocation.",
+        )
+
+
+def _check_join(stored: str, current: str) -> None:
+    if stored != current:
+        raise StateMismatchError(
+            f"the checkpoint was written by another join (fingerprint {stored}, this "
+            f"query has {current}): its window, keys, columns, event-time columns or "
+            "shard count differ.",
+            fix="start with a new checkpointLocation, or restore the old arguments; if "
+            "only spark.sql.shuffle.partitions changed, pass shards= the old count.",
+        )

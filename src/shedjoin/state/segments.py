@@ -1,0 +1,14 @@
+"""Segments: rows of one stream that are written and dropped as one."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Segment(NamedTuple):
+    """Rows that are stored together, under a number that is never used again."""
+
+    id: int
+    stream: int
+    rows: int
+    bytes: int

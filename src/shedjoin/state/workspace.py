@@ -1,0 +1,141 @@
+"""Where a shard keeps its decoded state while it works.
+
+The arrays of the index and the payload of the segments live in a workspace: plain
+memory, or memory-mapped files of the node. Either way it is a copy; the truth is
+what the engine's state store holds.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.ipc import decode_batch, write_rows
+from shedjoin.types import IntArray
+
+
+class WorkspaceError(Exception):
+    """Local files could not be written or read; the state store still has the truth."""
+
+
+class Workspace(Protocol):
+    """Named arrays and numbered record batches."""
+
+    def new_array(self, name: str, size: int) -> IntArray:
+        """Make a writable array of zeros, in place of an older one of that name."""
+
+    def array(self, name: str) -> IntArray:
+        """Give an array made before."""
+
+    def put(self, number: int, rows: pa.RecordBatch) -> None:
+        """Keep a record batch."""
+
+    def get(self, number: int) -> pa.RecordBatch:
+        """Give a record batch kept before."""
+
+    def drop(self, number: int) -> None:
+        """Forget a record batch."""
+
+
+class MemoryWorkspace:
+    """A workspace in the memory of this process."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, IntArray] = {}
+        self._rows: dict[int, pa.RecordBatch] = {}
+
+    def new_array(self, name: str, size: int) -> IntArray:
+        """Make an array of zeros."""
+        self._arrays[name] = np.zeros(size, np.int64)
+        return self._arrays[name]
+
+    def array(self, name: str) -> IntArray:
+        """Give an array made before."""
+        return self._arrays[name]
+
+    def put(self, number: int, rows: pa.RecordBatch) -> None:
+        """Keep a record batch."""
+        self._rows[number] = rows
+
+    def get(self, number: int) -> pa.RecordBatch:
+        """Give a record batch kept before."""
+        return self._rows[number]
+
+    def drop(self, number: int) -> None:
+        """Forget a record batch."""
+        self._rows.pop(number, None)
+
+
+class MappedWorkspace:
+    """A workspace in memory-mapped files of one folder.
+
+    Segments are read only when a match needs their payload, so a batch touches what
+    it uses and not the whole window. What was put is mapped, too, not held: the files
+    are memory that the system can take back.
+
+    Raises :class:`WorkspaceError` for whatever goes wrong with the files.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._open: dict[int, pa.RecordBatch] = {}
+        with _local_files():
+            folder.mkdir(parents=True, exist_ok=True)
+
+    def new_array(self, name: str, size: int) -> IntArray:
+        """Make an array of zeros in a file of its own."""
+        path = self.folder / f"{name}.int64"
+        with _local_files():
+            path.unlink(missing_ok=True)  # a mapping of the old file stays valid
+            with path.open("xb") as file:
+                file.truncate(8 * size)
+                if hasattr(os, "posix_fallocate"):  # a full disk shows here, not later
+                    os.posix_fallocate(file.fileno(), 0, 8 * size)
+        return self.array(name)
+
+    def array(self, name: str) -> IntArray:
+        """Map an array made before."""
+        path = self.folder / f"{name}.int64"
+        with _local_files(), path.open("r+b") as file:
+            return np.frombuffer(mmap.mmap(file.fileno(), 0), np.int64)
+
+    def put(self, number: int, rows: pa.RecordBatch) -> None:
+        """Write a record batch as an Arrow stream."""
+        self._open.pop(number, None)
+        path = self._segment(number)
+        with _local_files():
+            path.unlink(missing_ok=True)
+            with pa.OSFile(str(path), "wb") as file:
+                write_rows(file, rows)
+
+    def get(self, number: int) -> pa.RecordBatch:
+        """Map a record batch kept before."""
+        if number not in self._open:
+            with _local_files(), pa.memory_map(str(self._segment(number))) as file:
+                self._open[number] = decode_batch(file.read_buffer())
+        return self._open[number]
+
+    def drop(self, number: int) -> None:
+        """Delete the file of a record batch."""
+        self._open.pop(number, None)
+        with _local_files():
+            self._segment(number).unlink(missing_ok=True)
+
+    def _segment(self, number: int) -> Path:
+        return self.folder / f"{number}.arrow"
+
+
+@contextmanager
+def _local_files() -> Iterator[None]:
+    """Tell trouble with the files of the node from all other trouble."""
+    try:
+        yield
+    except (OSError, ValueError, pa.ArrowException, StopIteration) as error:
+        raise WorkspaceError(f"{type(error).__name__}: {error}") from error

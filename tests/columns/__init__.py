@@ -1,0 +1,1 @@
+"""Tests of batches and their columns."""

@@ -1,0 +1,1 @@
+"""Tests of the joins without an engine."""

@@ -1,0 +1,236 @@
+"""Results with an event time go on through Spark's own operators, in append mode.
+
+Every chain gets rows out of order and late rows, and is restarted in the middle. What
+it gives is held against the same chain with Spark's own join, or against the batch
+query over all rows that are not late.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
+
+import shedjoin as sj
+
+from .four_streams import BATCHES, SENT, WINDOW, Streams, native_join
+from .queries import Rows, Run, run, same
+
+pytestmark = pytest.mark.spark
+LONG_SUMS, LONG_FOUR = (
+    pytest.param(chain, marks=pytest.mark.long) for chain in ("sums_joined", "four")
+)
+
+
+@pytest.fixture
+def streams(spark: SparkSession, tmp_path: Path) -> Streams:
+    return Streams(tmp_path, spark)
+
+
+def ours(frames: dict[str, DataFrame]) -> DataFrame:
+    return sj.join(
+        frames["a"], frames["b"], on="k", within=WINDOW, event_time="matched_at"
+    )
+
+
+def run_in_halves(streams: Streams, chain: str, name: str) -> Run:
+    """Run a chain to the end of half of the input, then of all, as a new query."""
+    folder = streams.folder / name
+    for first, end in ((0, BATCHES // 2), (BATCHES // 2, BATCHES)):
+        frame = CHAINS[chain](streams.write(first, end).read())
+        found = run(frame, folder)
+    return found
+
+
+def by_window(results: DataFrame, time: str) -> DataFrame:
+    counted = results.groupBy(F.window(time, "5 seconds")).count()
+    return counted.select("window.start", "count")
+
+
+def window_counts(frames: dict[str, DataFrame]) -> DataFrame:
+    return by_window(ours(frames), "matched_at")
+
+
+def own_counts(frames: dict[str, DataFrame]) -> DataFrame:
+    """Windows over a time that lies behind the watermark while rows wait."""
+    joined = sj.join(frames["a"], frames["b"], on="k", within=WINDOW)
+    aggregates = {"count": F.count("*")}
+    counted = sj.aggregate(
+        joined, window="5 seconds", aggregates=aggregates, time="t_a"
+    )
+    return counted.select("window.start", "count")
+
+
+def native_counts(frames: dict[str, DataFrame]) -> DataFrame:
+    return by_window(native_join(frames["a"], frames["b"], "t_a", "t_b"), "t_a")
+
+
+def distinct_keys(frames: dict[str, DataFrame]) -> DataFrame:
+    return ours(frames).dropDuplicatesWithinWatermark(["k"]).select("k", "matched_at")
+
+
+def joined_again(frames: dict[str, DataFrame]) -> DataFrame:
+    """Three streams, by an own time of the first join."""
+    first = sj.join(frames["a"], frames["b"], on="k", within=WINDOW)
+    again = sj.join(
+        *(first, frames["c"]),
+        on="k",
+        within=WINDOW,
+        time=("t_a", "t_c"),
+        name="second",
+    )
+    return again.select("id_a", "id_b", "id_c")
+
+
+def joined_again_natively(frames: dict[str, DataFrame]) -> DataFrame:
+    first = native_join(frames["a"], frames["b"], "t_a", "t_b")
+    return native_join(first, frames["c"], "t_a", "t_c").select("id_a", "id_b", "id_c")
+
+
+WAITS_S = {"a": 4, "b": 2, "c": 3, "d": 5}
+
+
+def several(frames: dict[str, DataFrame], names: str) -> DataFrame:
+    joined = sj.multijoin(
+        {name: frames[name] for name in names},
+        on="k",
+        within={name: f"{WAITS_S[name]} seconds" for name in names},
+    )
+    return joined.select(*(f"id_{name}" for name in names))
+
+
+def several_natively(frames: dict[str, DataFrame], names: str) -> DataFrame:
+    """Join by join: no row may be later than another by more than that one waits."""
+    joined = frames[names[0]]
+    for place, name in enumerate(names[1:], 1):
+        near = F.col("k") == F.col("other_k")
+        for other in names[:place]:
+            for early, late in ((name, other), (other, name)):
+                wait = F.lit(timedelta(seconds=WAITS_S[early]))
+                near &= F.col(f"t_{late}") <= F.col(f"t_{early}") + wait
+        frame = frames[name].withColumnRenamed("k", "other_k")
+        joined = joined.join(frame, near).drop("other_k")
+        # Spark wants one event time per stream: the others become plain times.
+        plain = F.col(f"t_{name}") + F.lit(timedelta(0))
+        joined = joined.withColumn(f"t_{name}", plain)
+    return joined.select(*(f"id_{name}" for name in names))
+
+
+def three(frames: dict[str, DataFrame]) -> DataFrame:
+    return several(frames, "abc")
+
+
+def three_natively(frames: dict[str, DataFrame]) -> DataFrame:
+    return several_natively(frames, "abc")
+
+
+def four(frames: dict[str, DataFrame]) -> DataFrame:
+    return several(frames, "abcd")
+
+
+def four_natively(frames: dict[str, DataFrame]) -> DataFrame:
+    return several_natively(frames, "abcd")
+
+
+def sums_of(frame: DataFrame) -> DataFrame:
+    """Counts by key and five seconds, with a time that Spark knows as event time."""
+    counted = frame.groupBy("k", F.window("t_c", "5 seconds")).count()
+    return counted.select("k", F.window_time("window").alias("t_sum"), "count")
+
+
+def sums_joined(frames: dict[str, DataFrame]) -> DataFrame:
+    found = sj.join(sums_of(frames["c"]), frames["d"], on="k", within=WINDOW)
+    return found.select("k", "t_sum", "count", "id_d")
+
+
+def sums_joined_natively(frames: dict[str, DataFrame]) -> DataFrame:
+    found = native_join(sums_of(frames["c"]), frames["d"], "t_sum", "t_d")
+    return found.select("k", "t_sum", "count", "id_d")
+
+
+CHAINS = {
+    function.__name__: function
+    for function in (
+        window_counts,
+        own_counts,
+        native_counts,
+        distinct_keys,
+        joined_again,
+        joined_again_natively,
+        sums_joined,
+        sums_joined_natively,
+        three,
+        three_natively,
+        four,
+        four_natively,
+    )
+}
+
+
+def all_pairs(streams: Streams) -> DataFrame:
+    """Pairs of rows that are not late, by a batch query."""
+    frames = {}
+    for name in "ab":
+        table = pa.concat_tables(
+            batch.slice(5) if number > 2 else batch
+            for number, batch in enumerate(SENT[name])
+        )
+        frames[name] = streams.spark.createDataFrame(table)
+    return native_join(frames["a"], frames["b"], "t_a", "t_b")
+
+
+def closings(folder: Path, streams: Streams) -> dict[datetime, int]:
+    """The micro-batch in which each window came out, from the sink's own log."""
+    found: dict[datetime, int] = {}
+    for log in (folder / "results" / "_spark_metadata").iterdir():
+        if log.name.isdecimal():
+            entries = map(json.loads, log.read_text().splitlines()[1:])
+            files = [entry["path"] for entry in entries]
+            rows = streams.spark.read.parquet(*files).collect() if files else []
+            found |= dict.fromkeys((row["start"] for row in rows), int(log.name))
+    return found
+
+
+def test_windows(streams: Streams) -> None:
+    natively = Streams(streams.folder / "native", streams.spark)
+    run_in_halves(natively, "native_counts", "native")
+    in_native = closings(natively.folder / "native", streams)
+    for chain, times in (("window_counts", ("t_a", "t_b")), ("own_counts", ("t_a",))):
+        own = Streams(streams.folder / chain, streams.spark)
+        found = run_in_halves(own, chain, "ours")
+        columns = [F.col(name) for name in times]
+        latest = F.greatest(*columns) if len(columns) > 1 else columns[0]
+        pairs = all_pairs(streams).select(latest.alias("time"))
+        expected = dict(map(tuple, by_window(pairs, "time").collect()))
+        closed: dict[datetime, int] = dict(found.rows)
+        assert len(closed) == len(found.rows) >= 12
+        assert closed == {at: n for at, n in expected.items() if at <= max(closed)}
+        in_ours = closings(own.folder / "ours", streams)
+        for start, batch in in_native.items():
+            assert in_ours[start] <= batch + 1, chain
+
+
+def test_duplicates_within_the_watermark(streams: Streams) -> None:
+    found = run_in_halves(streams, "distinct_keys", "ours")
+    pairs = all_pairs(streams)
+    latest = F.greatest("t_a", "t_b")
+    times = pairs.groupBy("k").agg(F.collect_set(latest)).collect()
+    known = {key: set(own) for key, own in times}
+    assert {key for key, _ in found.rows} == known.keys()
+    assert all(time in known[key] for key, time in found.rows)
+    for key, own in known.items():
+        assert sum(key == kept for kept, _ in found.rows) < len(own)
+
+
+@pytest.mark.parametrize("chain", ["joined_again", "three", LONG_SUMS, LONG_FOUR])
+def test_joined_again(chain: str, streams: Streams) -> None:
+    found = run_in_halves(streams, chain, "ours")
+    native = Streams(streams.folder / "again", streams.spark)
+    expected: Rows = run_in_halves(native, f"{chain}_natively", "native").rows
+    assert len(expected) > 500
+    assert same(found.rows, expected)
