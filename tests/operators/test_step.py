@@ -86,7 +86,7 @@ def once(left: list[Arrival], right: list[Arrival]) -> Outcome:
     """Join everything there is, as for archived streams."""
     spec = make_spec(10, 10)
     join = open_join(Opening(spec, 0, MemoryBlobs(), None, MemoryWorkspace()))
-    join.watermark_ms = BEGINNING_MS
+    join.store.watermark_ms = BEGINNING_MS
     blobs = [blob_of(LEFT, left), blob_of(RIGHT, right)]
     return Outcome.of(join.step(blobs, BEGINNING_MS))
 

@@ -142,7 +142,7 @@ def test_before_1970_is_as_after(policy: Policy | MostResults) -> None:
         spec = spec.with_shedding(shedding)
         shard = LocalShard(spec, 0, bucket_seed=0)
         blobs = [blob for _, blob in Delivery().deliver(sides, spec)]
-        shard.join.watermark_ms = BEGINNING_MS
+        shard.join.store.watermark_ms = BEGINNING_MS
         shards.append(shard.run(blobs, BEGINNING_MS).report)
     assert shards[0].matched == shards[1].matched > 1000
     assert shards[0].outlived == shards[1].outlived

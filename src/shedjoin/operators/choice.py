@@ -32,5 +32,5 @@ def open_join(opening: Opening) -> Join:
     )
     residents = former.residents(opening.blobs, directory, opening.spec)
     join = operator.adopt(opening, payload, residents)
-    join.watermark_ms = directory.watermark_ms
+    join.store.watermark_ms = directory.watermark_ms
     return join

@@ -64,7 +64,7 @@ class SparkShard:
     def run_once(self, arrived: Sequence[Blob]) -> Step:
         """Join all rows there are; nothing is kept."""
         join = self._restored(None, MemoryWorkspace())
-        join.watermark_ms = BEGINNING_MS
+        join.store.watermark_ms = BEGINNING_MS
         return join.step(arrived, BEGINNING_MS)
 
     def run(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
@@ -106,7 +106,7 @@ class SparkShard:
             join = self._restored(before, MemoryWorkspace())
             report = yield from _after(given, join.step(arrived, watermark_ms))
             token, written = commit(join, self._blobs, former)
-        self._set_timer(before, join.watermark_ms)
+        self._set_timer(before, join.store.watermark_ms)
         return replace(
             report,
             written_bytes=written,

@@ -122,15 +122,6 @@ class BudgetedJoin:
         logs = [*directory.own["log"], *directory.own["models"]]
         return [*segments, *(number for number, _, _ in logs)]
 
-    @property
-    def watermark_ms(self) -> int:
-        """The watermark of the last micro-batch."""
-        return self.store.watermark_ms
-
-    @watermark_ms.setter
-    def watermark_ms(self, value: int) -> None:
-        self.store.watermark_ms = value
-
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch, shed, and let go of what has expired."""
         return budgeted_step(self.store, arrived, watermark_ms)

@@ -97,15 +97,6 @@ class ExactJoin:
         """Numbers of all blobs but the directory."""
         return [segment.id for segment in directory.segments]
 
-    @property
-    def watermark_ms(self) -> int:
-        """The watermark of the last micro-batch."""
-        return self.store.watermark_ms
-
-    @watermark_ms.setter
-    def watermark_ms(self, value: int) -> None:
-        self.store.watermark_ms = value
-
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and let go of what has expired."""
         return exact_step(self.store, arrived, watermark_ms)

@@ -49,13 +49,22 @@ class Opening(NamedTuple):
     opened: bool = False
 
 
+class Store(Protocol):
+    """The residents of one shard, and the watermark of the last micro-batch."""
+
+    watermark_ms: int
+
+
 class Join(Protocol):
     """The join of one shard."""
 
     spec: JoinSpec
     kind: str
-    watermark_ms: int
     payload: Payload
+
+    @property
+    def store(self) -> Store:
+        """The residents."""
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and let go of what has expired."""
@@ -94,7 +103,7 @@ def commit(join: Join, blobs: Blobs, former: str) -> tuple[str, int]:
     directory = Directory(
         segments=tuple(join.payload.segments.values()),
         next_id=join.payload.next_id,
-        watermark_ms=join.watermark_ms,
+        watermark_ms=join.store.watermark_ms,
         kind=join.kind,
         own=join.write(changes),
     )
