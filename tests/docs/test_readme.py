@@ -13,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+LOCAL, ON_SPARK, BUDGET, SAMPLE = BLOCKS
 
 
 def run(python: str, code: str, folder: Path) -> str:
@@ -32,24 +33,24 @@ def run(python: str, code: str, folder: Path) -> str:
 
 
 def test_which_examples_there_are() -> None:
-    assert ["pyspark" in block for block in BLOCKS] == [False, False, False, True]
+    assert ["pyspark" in block for block in BLOCKS] == [False, True, False, False]
 
 
 def test_a_budget(tmp_path: Path) -> None:
-    printed = run(sys.executable, BLOCKS[0], tmp_path)
+    printed = run(sys.executable, BUDGET, tmp_path)
     share = re.search(r"(\d+)% of the results", printed)
     assert share
     assert 40 < int(share[1]) < 100
 
 
 def test_a_sample(tmp_path: Path) -> None:
-    printed = run(sys.executable, BLOCKS[1], tmp_path)
+    printed = run(sys.executable, SAMPLE, tmp_path)
     low, high, exact = (int(number) for number in re.findall(r"\d+", printed))
     assert low < exact < high
 
 
 def test_the_quickstart_without_spark(tmp_path: Path) -> None:
-    printed = run(sys.executable, BLOCKS[2], tmp_path)
+    printed = run(sys.executable, LOCAL, tmp_path)
     assert re.search(r"matched +\d{4}", printed)
     assert "clicked_at" in printed
 
@@ -58,7 +59,7 @@ def test_the_quickstart_without_spark(tmp_path: Path) -> None:
 @pytest.mark.spark
 @pytest.mark.newest_only
 def test_the_quickstart_on_spark(tmp_path: Path) -> None:
-    printed = run(sys.executable, BLOCKS[3], tmp_path)
+    printed = run(sys.executable, ON_SPARK, tmp_path)
     assert "clicked_at" in printed
     assert "matched" in printed
 
@@ -72,8 +73,8 @@ def test_both_quickstarts_in_a_fresh_environment(tmp_path: Path) -> None:
     pins = ROOT / "constraints.txt"
     install = [python, "-m", "pip", "install", "-q", "-c", str(pins), f"{ROOT}[all]"]
     subprocess.run(install, check=True, cwd=tmp_path, capture_output=True)
-    assert "matched" in run(python, BLOCKS[2], tmp_path)
-    printed = run(python, BLOCKS[3], tmp_path)
+    assert "matched" in run(python, LOCAL, tmp_path)
+    printed = run(python, ON_SPARK, tmp_path)
     assert "clicked_at" in printed
     assert "matched" in printed
     info = subprocess.run(
