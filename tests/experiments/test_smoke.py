@@ -67,6 +67,7 @@ def test_ijoin(tmp_path: Path) -> None:
     assert every == pytest.approx(successive / 10, abs=1)
 
 
+@pytest.mark.long
 def test_memory_limited(tmp_path: Path) -> None:
     tables = measured("memory_limited", tmp_path)
     steps = tables["examples_3_3_and_3_4"]
