@@ -118,7 +118,7 @@ class Slice:
             return True
         for side in SIDES:
             self._keep(side, self.ghosts(side).time + self.keep_us[side] >= clock_us)
-        there = self._ends.copy()
+        there = self._ends
         fits = bool((there + coming <= self.room).all())
         crowded = bool((2 * there > self.room).any())
         if not fits or crowded:

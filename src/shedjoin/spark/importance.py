@@ -11,7 +11,6 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from shedjoin.errors import ParameterError
 from shedjoin.spark.names import name_fold, quoted
 from shedjoin.spec.importance import Histogram, Lookup, by_side
-from shedjoin.spec.keys import resolve_columns
 
 
 def importance_columns(
@@ -38,8 +37,7 @@ def _expression(source: object, side: str, frame: DataFrame) -> Column | None:
             f"importance {source!r} of the {side} side is not known.",
             fix="pass a column name, a Spark Column, a Lookup or a Histogram.",
         )
-    resolve_columns(side, [name], frame.columns, name_fold(frame))
-    column = quoted(frame, name)
+    column = quoted(frame, name, side)
     if isinstance(source, Lookup):
         table = F.create_map(
             *chain.from_iterable((F.lit(c), F.lit(float(w))) for c, w in source.weights)

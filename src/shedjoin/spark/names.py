@@ -13,10 +13,9 @@ def name_fold(frame: DataFrame) -> Fold:
     return str if setting.lower() == "true" else str.lower
 
 
-def quoted(results: DataFrame, source: str | Column) -> Column:
+def quoted(frame: DataFrame, source: str | Column, stream: str = "joined") -> Column:
     """A column by its name, whatever characters the name has."""
     if not isinstance(source, str):
         return source
-    fold = name_fold(results)
-    (name,) = resolve_columns("joined", [source], results.columns, fold)
-    return results["`" + name.replace("`", "``") + "`"]
+    (name,) = resolve_columns(stream, [source], frame.columns, name_fold(frame))
+    return frame["`" + name.replace("`", "``") + "`"]

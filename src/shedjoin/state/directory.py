@@ -61,8 +61,8 @@ def decode_directory(blob: bytes, fingerprint: str) -> Directory:
     _check_format(facts.pop("format"))
     _check_join(facts.pop("fingerprint"), fingerprint)
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
-    facts["token"] = facts.get("token", token)
-    return Directory(segments=tuple(Segment(*row) for row in rows), **facts)
+    segments = tuple(Segment(*row) for row in rows)
+    return Directory(segments=segments, token=token, **facts)
 
 
 def with_token(token: str, blob: bytes) -> bytes:

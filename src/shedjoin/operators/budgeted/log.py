@@ -77,14 +77,16 @@ class ModelsLog(ChangeLog):
 
         All, too, of models of another size than those stored.
         """
-        anew = self._stored.size != words.size
-        at = np.flatnonzero(words if anew else words != self._stored)
-        if anew or self.is_long(at.size, int(np.count_nonzero(words))):
+        if self._stored.size != words.size:
+            self.forget(changes)
+            self._stored = np.zeros_like(words)
+        at = changed = np.flatnonzero(words != self._stored)
+        if self.is_long(changed.size, int(np.count_nonzero(words))):
             self.forget(changes)
             at = np.flatnonzero(words)
         entries = {"at": at.astype(np.int32), "word": words[at]}
         self.add(pa.record_batch(entries), changes)
-        self._stored = words.copy()
+        self._stored[changed] = words[changed]
 
 
 def _columns(rows: pa.RecordBatch) -> dict[str, np.ndarray[Any, Any]]:

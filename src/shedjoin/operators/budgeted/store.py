@@ -76,10 +76,10 @@ class BudgetedStore:
         self.table = table
         self.payload = payload
         size = Models.words_of(self.capacity_rows)
-        if opened and workspace.array(_MODELS).size == size:
-            self._words = workspace.array(_MODELS)
-        else:
-            self._words = workspace.new_array(_MODELS, size)
+        words = workspace.array(_MODELS) if opened else None
+        if words is None or words.size != size:
+            words = workspace.new_array(_MODELS, size)
+        self._words = words
         self.models = self.open_models()
         self.watermark_ms = 0
         self.shed = False  # whether anything ever was
