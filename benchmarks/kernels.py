@@ -24,7 +24,6 @@ from shedjoin.operators.choice import open_join
 from shedjoin.operators.frame.join import Opening, Outcome
 from shedjoin.spec.window import Within
 from shedjoin.state.workspace import MemoryWorkspace
-from shedjoin.types import SIDES
 
 SEED = 3
 ROUNDS = 12
@@ -57,7 +56,7 @@ def _rate(
     tables = [
         [
             _table(rng, side, batch, residents // 2 // matches, number, seconds)
-            for side in SIDES
+            for side in (0, 1)
         ]
         for number in range(2 * 5 + ROUNDS)
     ]
@@ -68,7 +67,7 @@ def _rate(
     spent, found = [], 0
     for number, sides in enumerate(tables):
         blobs = [
-            b for side in SIDES for _, b in pack(sides[side].to_batches(), side, spec)
+            b for side in (0, 1) for _, b in pack(sides[side].to_batches(), side, spec)
         ]
         watermark_ms = (START_US + (number * seconds) * 1_000_000) // 1000 - 1
         start = time.perf_counter()

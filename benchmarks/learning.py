@@ -52,7 +52,7 @@ class TrueProb(Policy):
         del models
         found = np.empty(residents.key.size)
         for side in (0, 1):
-            rows = residents.side == side
+            rows = residents.stream == side
             epoch = self.truth.epoch(residents.now_us)
             found[rows] = _frequencies(self.truth, epoch)[residents.key[rows]]
         return found
@@ -77,7 +77,7 @@ class TrueAge(Policy):
         best = priorities(np.repeat(age_curve(self.curve), FINER))
         place = residents.age_us * best.size // residents.keep_us[0]
         worth = best[np.minimum(place, best.size - 1)]
-        return np.where(residents.side == 0, worth, -1.0)
+        return np.where(residents.stream == 0, worth, -1.0)
 
 
 def run(*, quick: bool) -> Record:

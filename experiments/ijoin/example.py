@@ -44,7 +44,7 @@ class Scripted(Policy):
         del models
         now = min(round((residents.now_us - START_US) / SECOND_US), len(self.kept[0]))
         came = np.rint((residents.time - START_US) / SECOND_US).astype(int)
-        pairs = zip(residents.side.tolist(), came.tolist(), strict=True)
+        pairs = zip(residents.stream.tolist(), came.tolist(), strict=True)
         kept = [time in self.kept[side][now - 1] for side, time in pairs]
         return np.array(kept, np.float64)
 
@@ -87,7 +87,7 @@ def buffers(log: list[Residents]) -> dict[int, tuple[str, str]]:
         order = np.argsort(seen.number)
         order = order[seen.time[order] < seen.now_us]
         left, right = (
-            "".join(chr(k) for k in seen.key[order[seen.side[order] == side]])
+            "".join(chr(k) for k in seen.key[order[seen.stream[order] == side]])
             for side in (0, 1)
         )
         kept.setdefault(last, (left, right))  # at a second look, one has shed already

@@ -36,7 +36,7 @@ class LeftOnly:
     def retain(self, arrivals: Residents, models: Models) -> FloatArray:
         """Store no right row."""
         del models
-        left: FloatArray = (arrivals.side == 0).astype(np.float64)
+        left: FloatArray = (arrivals.stream == 0).astype(np.float64)
         return left
 
 

@@ -14,8 +14,8 @@ from shedjoin.columns import packing
 from shedjoin.columns.arrivals import Blob, Chunk, chunks
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.columns.packing import pack, shard_of
-from shedjoin.types import LEFT, RIGHT, SIDES, Side
 from support.shards import SCHEMA, Arrival, batch_of, blob_of, make_spec
+from support.sides import LEFT, RIGHT, SIDES, Side
 
 SPEC = make_spec(0, 0, shards=7)
 

@@ -20,7 +20,8 @@ from shedjoin.datasets.workloads import (
     zipf,
 )
 from shedjoin.errors import ParameterError
-from shedjoin.types import LEFT, RIGHT, SIDES, IntArray, Side
+from shedjoin.types import IntArray
+from support.sides import LEFT, RIGHT, SIDES, Side
 
 SECOND_US = 1_000_000
 DRIFTING = Frequencies(keys=50, z=1.0, drift_s=100, drift_part=0.4, seed=5)

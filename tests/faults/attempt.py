@@ -1,8 +1,7 @@
 """How an attempt calls the operator: the one module that knows its interface.
 
 The operator takes and gives pandas frames. What it gives has a column ``results``,
-Arrow streams or nothing, and the columns of the report, of which those without a value
-do not count.
+Arrow streams or nothing, and a column ``counts``, those of the report or nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from logging import getLogger
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
@@ -43,7 +43,7 @@ _SMALL = (
     ("spool", "HELD_BYTES", 4096),
 )
 """Sizes at which results are given out and arrivals wait on disk, here for few rows."""
-_MEMORY = (("disk", "_works"), ("disk", "_last_sweep"))
+_MEMORY = (("disk", "_works"), ("disk", "_next_sweep"))
 """Variables of modules in which a worker remembers things from attempt to attempt."""
 
 
@@ -133,14 +133,11 @@ def begin(
 
 def gathered(frames: Iterable[pd.DataFrame]) -> Given:
     """Put together what an attempt gave."""
-    rows: list[dict[str, Any]] = []
-    for frame in frames:
-        cells = frame.to_numpy(dtype=object).tolist()
-        rows += [dict(zip(frame.columns, row, strict=True)) for row in cells]
-    blobs = [row["results"] for row in rows if row["results"]]
-    told = [row for row in rows if not pd.isna(row["matched"])]
-    names = count_types(("left", "right"))
-    counts = {name: sum(row[name] for row in told) for name in names}
+    rows = [row for frame in frames for row in frame.to_numpy(dtype=object).tolist()]
+    blobs = [blob for blob, _ in rows if blob]
+    names = list(count_types(("left", "right")))
+    total = np.sum([counts for _, counts in rows if counts], axis=0, initial=0.0)
+    counts = dict(zip(names, np.broadcast_to(total, len(names)).tolist(), strict=True))
     return Given([batch for blob in blobs for batch in decode_rows(blob)], counts)
 
 

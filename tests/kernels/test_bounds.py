@@ -18,8 +18,9 @@ PROGRAM = """
 import json, sys
 import numpy as np
 from shedjoin.kernels.hashing import chain_words
-from shedjoin.kernels.jit import kernel, lean, step
-from shedjoin.kernels.slots import PLACE, SCALARS, SLOTS, WORDS, pending
+from shedjoin.kernels.jit import inline_kernel, kernel, kernel_no_refcount
+from shedjoin.kernels.slots import ALIVE_BIT, pending
+from shedjoin.operators.budgeted.layout import table_in, words_of
 
 
 @kernel
@@ -29,19 +30,19 @@ def counted(array, at):
     return made[at]
 
 
-@lean
+@kernel_no_refcount
 def thrifty(array, at):
     array[at] = 7
     return array[at]
 
 
-@step
+@inline_kernel
 def inside(array, at):
     array[at] = 7
     return array[at]
 
 
-@lean
+@kernel_no_refcount
 def around(array, at):
     return inside(array, at)
 
@@ -51,10 +52,10 @@ def library_kernel(array, at):
 
 
 def library_lean_kernel(array, at):
-    words = np.zeros(SCALARS + 2 + WORDS, np.int64)
-    words[SLOTS] = 1
-    words[SCALARS + 2 + PLACE] = -1 - at
-    pending(words, np.array([2]), array)
+    table = table_in(np.zeros(words_of(1, 2), np.int64), 2)
+    table.meta[0] = ALIVE_BIT
+    table.details[0]["place"] = -1 - at
+    pending(table, array)
 
 
 def outcome(call, at):

@@ -7,8 +7,8 @@ from itertools import pairwise
 from shedjoin.operators.exact.runs import Run
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.types import SIDES, Side
 from support.shards import Arrival, Batch, make_spec
+from support.sides import SIDES, Side
 
 Stream = list[tuple[Batch, int]]
 TRAITS = {

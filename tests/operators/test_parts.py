@@ -20,7 +20,7 @@ from shedjoin.spec.recompute import DEFAULT
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import Payload, places
 from shedjoin.state.workspace import MemoryWorkspace
-from shedjoin.types import SIDES
+from support.sides import SIDES
 
 TIME = pa.timestamp("us", "UTC")
 START_US = 1_700_000_000_000_000

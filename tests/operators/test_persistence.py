@@ -13,8 +13,8 @@ from shedjoin.operators.frame.join import (
 )
 from shedjoin.state.blobs import DIRECTORY, Commit
 from shedjoin.state.workspace import MemoryWorkspace
-from shedjoin.types import LEFT, RIGHT
 from support.shards import Arrival, blob_of, make_spec
+from support.sides import LEFT, RIGHT
 
 SPEC = make_spec(1000, 1000)
 

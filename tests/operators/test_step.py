@@ -10,8 +10,8 @@ from shedjoin.operators.choice import open_join
 from shedjoin.operators.exact import matches
 from shedjoin.operators.frame.join import BEGINNING_MS, Opening, Outcome
 from shedjoin.state.workspace import MemoryWorkspace
-from shedjoin.types import LEFT, RIGHT
 from support.shards import Arrival, Shard, blob_of, make_spec, pairs_of
+from support.sides import LEFT, RIGHT
 
 from .beats import CASES, At, Beat
 

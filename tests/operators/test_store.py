@@ -8,8 +8,8 @@ import pytest
 
 from shedjoin.columns import batches
 from shedjoin.operators.exact import matches, ring, runs
-from shedjoin.types import LEFT, RIGHT
 from support.shards import Arrival, Shard, check, make_spec
+from support.sides import LEFT, RIGHT
 
 from .disorder import (
     TRAITS,

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from shedjoin import Within, local
-from shedjoin.types import SIDES, IntArray, Side
+from shedjoin.types import IntArray
+from support.sides import SIDES, Side
 
 Shape: TypeAlias = Literal["many", "single", "none", "hot", "mixed", "late"]
 """Matches of a block: thousands of many keys, one here and there, none, more than there

@@ -234,7 +234,7 @@ class OneRoom(Policy):
     def score(self, residents: Residents, models: Models) -> FloatArray:
         room = np.empty(1 << 12) if self.own else self.room
         score = room[: residents.key.size]
-        score[:] = models.opposite_count(residents.side, residents.key)
+        score[:] = models.partner_count(residents.stream, residents.key)
         score += residents.number * 1e-6
         return score
 

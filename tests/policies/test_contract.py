@@ -126,7 +126,7 @@ class Teacher(Policy):
 
     def score(self, residents: Residents, models: Models) -> FloatArray:
         if residents.key.size:
-            models.observe(residents.side, residents.key, residents.time)
+            models.observe(residents.stream, residents.key, residents.time)
         return residents.time.astype(float)
 
 

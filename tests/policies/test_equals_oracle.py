@@ -36,7 +36,7 @@ class TrueProb(Policy):
     def score(self, residents: Residents, models: Models) -> FloatArray:
         del models
         table = np.array([[one[key] for key in range(4)] for one in FREQUENCY])
-        return table[1 - residents.side, residents.key]
+        return table[1 - residents.stream, residents.key]
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ class LeftLooks(Policy):
 
     def probe(self, arrivals: Residents, models: Models) -> BoolArray:
         del models
-        return np.asarray(arrivals.side == 0)
+        return np.asarray(arrivals.stream == 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from oracle.samples import Draw, Result, Sampled, sampled_join
 from oracle.shedding import Arrival
 from shedjoin import Budget, Within
 from shedjoin.columns.packing import shard_of
-from shedjoin.kernels.stages import coin
+from shedjoin.kernels.matching import coin
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.policies.base import Policy

@@ -87,5 +87,5 @@ def true_matches(
     """Matches of rows in all their life, on average."""
     known_ones = frequencies(correlated)
     left, right = (known_ones.at(side, START_US) for side in (0, 1))
-    opposite = np.where(rows.side == 0, right[rows.key], left[rows.key])
+    opposite = np.where(rows.stream == 0, right[rows.key], left[rows.key])
     return np.asarray(RATE * WINDOW_S * opposite)

@@ -23,8 +23,9 @@ from shedjoin.local.tables import make_spec
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spec.recompute import DEFAULT
+from shedjoin.spec.report import count_types
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.types import SIDES, Side
+from support.sides import SIDES, Side
 
 START_US = 1_700_000_000_000_000
 TIME = pa.timestamp("us", "UTC")
@@ -142,13 +143,14 @@ def main(folder: Path, task: dict[str, Any]) -> dict[str, int]:
     spec = make_join(task["width"], task.get("budget", 0))
     processor = JoinProcessor(spec, [0], durable=True)
     processor.init(handle)
+    names = count_types(spec.names)
     most = watch()
     told = {"results": 0, "bytes": 0, "misses": 0, "fallbacks": 0}
     for number in range(task["batches"]):
         given = frames(task | {"seed": task["seed"] + number}, spec)
         for frame in processor.handleInputRows((0,), given, handle):
             told["bytes"] += sum(map(len, frame["results"].dropna()))
-            last = frame.iloc[-1]
+            last = dict(zip(names, frame["counts"].iloc[-1] or (), strict=False))
         told["results"] += int(last["matched"])
         told["misses"] += int(last["copy_misses"])
         told["fallbacks"] += int(last["copy_fallbacks"])

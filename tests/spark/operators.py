@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 from pyspark.sql import Row
@@ -14,9 +15,10 @@ from shedjoin.columns.ipc import decode_rows
 from shedjoin.columns.packing import pack
 from shedjoin.local.tables import make_spec, usable_rows
 from shedjoin.spark.operator import JoinProcessor
+from shedjoin.spec.report import count_types
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.types import SIDES
 from support.keys import key_fields
+from support.sides import SIDES
 from support.streams import Case, tables
 
 from .queries import Rows
@@ -87,8 +89,10 @@ class Operator:
             for batch in batches
             for values in zip(*(c.to_pylist() for c in batch.columns), strict=True)
         ]
+        names = list(count_types(("left", "right")))
+        counts = np.sum(rows["counts"].dropna().tolist(), axis=0)
         misses, fallbacks = (
-            int(rows[f"copy_{name}"].sum()) for name in ("misses", "fallbacks")
+            int(counts[names.index(f"copy_{name}")]) for name in ("misses", "fallbacks")
         )
         return Moment(results, misses, fallbacks, self.state)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from shedjoin.kernels.slots import SEED
+from shedjoin.kernels.slots import FACTS
 from shedjoin.state.directory import split_token
 
 DIRECTORY = -1
@@ -44,6 +44,6 @@ def decoded(blob: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     facts = json.loads(said)
     own = facts.get("own", {})
     own.pop("seed", None)
-    if "scalars" in own:
-        own["scalars"][SEED] = 0
+    if "facts" in own:
+        own["facts"][(FACTS.names or ()).index("bucket_seed")] = 0
     return facts, rows

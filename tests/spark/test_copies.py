@@ -26,7 +26,7 @@ def local(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two local folders of the executor, as Spark names them."""
     folders = tmp_path / "a", tmp_path / "b"
     monkeypatch.setenv("SPARK_LOCAL_DIRS", ",".join(map(str, folders)))
-    monkeypatch.setattr(disk, "_last_sweep", {})
+    monkeypatch.setattr(disk, "_next_sweep", {})
     return tmp_path
 
 
@@ -132,7 +132,7 @@ def test_old_copies_are_swept(local: Path) -> None:
     publish("token", OWNER._replace(query="stopped"))
     (old,) = found(local)
     os.utime(old, (time.time() - 4000, time.time() - 4000))
-    disk._last_sweep.clear()
+    disk._next_sweep.clear()
     publish("token")
     assert [folder.parent.parent.name for folder in found(local)] == ["query"]
     assert not old.parent.parent.exists()
@@ -147,7 +147,7 @@ def test_what_killed_workers_left_is_swept(local: Path) -> None:
     alive = home / f"work-{os.getpid()}-77"
     alive.mkdir()
     os.utime(alive, (0, 0))
-    disk._last_sweep.clear()
+    disk._next_sweep.clear()
     sweep(local / "a" / "shedjoin", disk.DEFAULT)
     assert alive.exists()
     assert not dead.exists()
@@ -156,7 +156,7 @@ def test_what_killed_workers_left_is_swept(local: Path) -> None:
 def test_the_cap(local: Path) -> None:
     capped = CopySettings(max_bytes=60_000)
     for number in range(30):
-        disk._last_sweep.clear()
+        disk._next_sweep.clear()
         publish("token", OWNER._replace(query=f"q{number:02}"), capped)
     size = sum(512 * file.stat().st_blocks for file in (local / "a").rglob("*.*"))
     assert 12_000 < size <= 60_000

@@ -6,7 +6,7 @@ import pytest
 
 from shedjoin.errors import ColumnError, ParameterError
 from shedjoin.spec.keys import On, key_pairs, output_columns, resolve_columns
-from shedjoin.types import LEFT, RIGHT
+from support.sides import LEFT, RIGHT
 
 SUFFIXES = ("_left", "_right")
 

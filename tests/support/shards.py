@@ -21,7 +21,7 @@ from shedjoin.spec.streams import HASH_COLUMN, JoinSpec, StreamSpec
 from shedjoin.state.blobs import DIRECTORY
 from shedjoin.state.directory import Directory
 from shedjoin.state.workspace import MappedWorkspace, MemoryWorkspace, Workspace
-from shedjoin.types import LEFT, RIGHT, SIDES
+from support.sides import LEFT, RIGHT, SIDES
 
 TIME = pa.timestamp("us", "UTC")
 SCHEMA = pa.schema([("key", pa.int64()), ("time", TIME), ("id", pa.int64())])

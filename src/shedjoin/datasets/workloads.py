@@ -18,7 +18,7 @@ import pyarrow as pa
 from shedjoin.datasets.rows import Batches, instants_column, micro_batches, text_column
 from shedjoin.datasets.streams import START_US
 from shedjoin.errors import ParameterError
-from shedjoin.types import LEFT, SIDES, IntArray, Side
+from shedjoin.types import IntArray
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Correlation: TypeAlias = Literal["direct", "inverse", "uncorrelated"]
@@ -61,7 +61,7 @@ class Frequencies:
                 fix='pass "direct", "inverse" or "uncorrelated".',
             )
 
-    def at(self, side: Side, time_us: int) -> Floats:
+    def at(self, side: int, time_us: int) -> Floats:
         """True frequency of every key at an event time; they sum to one."""
         frequencies = np.empty(self.keys)
         ranking = next(islice(self.rankings(), self.epoch(time_us), None))
@@ -73,11 +73,11 @@ class Frequencies:
         since_us = max(0, time_us - START_US)
         return since_us // (self.drift_s * 1_000_000) if self.drift_s else 0
 
-    def by_rank(self, side: Side) -> Floats:
+    def by_rank(self, side: int) -> Floats:
         """Frequencies in the order of the left stream's ranks."""
         weights = np.arange(1, self.keys + 1, dtype=np.float64) ** -self.z
         weights /= weights.sum()
-        if side == LEFT or self.correlated == "direct":
+        if side == 0 or self.correlated == "direct":
             return weights
         if self.correlated == "inverse":
             return weights[::-1].copy()
@@ -104,7 +104,7 @@ def zipf(
     """
     rng = np.random.default_rng(seed)
     tables = []
-    for side in SIDES:
+    for side in (0, 1):
         time_us = START_US + np.sort(rng.integers(0, seconds * 1_000_000, rows))
         below = np.cumsum(frequencies.by_rank(side))
         rank = np.searchsorted(below, rng.random(rows) * below[-1], side="right")
@@ -172,7 +172,7 @@ def aged(  # noqa: PLR0913  (the paper's parameters; all by keyword)
         np.where(first < end, chosen, -1 - np.arange(right_s.size)),
     )
     times_us = [START_US + (s * 1_000_000).astype(np.int64) for s in (left_s, right_s)]
-    tables = [_table(rng, side, keys[side], times_us[side]) for side in SIDES]
+    tables = [_table(rng, side, keys[side], times_us[side]) for side in (0, 1)]
     return micro_batches(tables, ("left_time", "right_time"), seconds, batches)
 
 
@@ -184,7 +184,7 @@ def _instants(rng: np.random.Generator, rate: float, seconds: int) -> Floats:
 
 
 def _table(
-    rng: np.random.Generator, side: Side, key: IntArray, time_us: IntArray
+    rng: np.random.Generator, side: int, key: IntArray, time_us: IntArray
 ) -> pa.Table:
     columns: dict[str, Any] = {
         "key": key,

@@ -78,21 +78,21 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return cast("Callable[P, R]", compiled(function))
 
 
-def lean(function: Callable[P, R]) -> Callable[P, R]:
+def kernel_no_refcount(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a kernel that makes no arrays, without counting references to any.
 
     In small functions that pass arrays on, the counting costs more than the work. The
     option is numba's own but not promised: without it the kernel is slower, not wrong.
     """
-    return cast("Callable[P, R]", _lean(function, inside=False))
+    return cast("Callable[P, R]", _without_refcount(function, inside=False))
 
 
-def step(function: Callable[P, R]) -> Callable[P, R]:
+def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile a step into the kernels that take it: a call would pass all arrays."""
-    return cast("Callable[P, R]", _lean(function, inside=True))
+    return cast("Callable[P, R]", _without_refcount(function, inside=True))
 
 
-def _lean(function: Callable[P, R], *, inside: bool) -> object:
+def _without_refcount(function: Callable[P, R], *, inside: bool) -> object:
     if CHECKED:  # only kernels that count references can raise
         return kernel(function)
     options: dict[str, Any] = {"cache": CACHED, "nogil": True, "forceinline": inside}

@@ -3,8 +3,9 @@
 Scores that do not depend on matches say who leaves and when without any probing. So a
 run of arrivals first looks up all residents it could meet, with the chains of many
 arrivals walked side by side; then it is decided who is stored and who is shed; and at
-last those pairs are taken out whose resident had left before the arrival came. Within
-the run, arrivals meet through a small index of those that stayed at least a moment.
+last those encounters are taken out whose resident had left before the arrival came.
+Within the run, arrivals meet through a small index of those that stayed at least a
+moment.
 """
 
 from __future__ import annotations
@@ -13,249 +14,300 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shedjoin.kernels.candidates import Candidates
+from shedjoin.kernels.clock import clock_after, set_clock
 from shedjoin.kernels.hashing import mixed
-from shedjoin.kernels.jit import lean
-from shedjoin.kernels.leaving import (
-    is_hopeless,
-    refuse,
-    shed_for_last,
-    touch_newcomers,
-    touch_victims,
-)
-from shedjoin.kernels.slots import (
-    FREE,
-    KEY,
-    LONGEST,
-    NEXT,
-    NEXT_NUMBER,
-    NOBODY,
-    NUMBER,
-    PLACE,
-    TIME,
-    clock_after,
-    head_of,
-    record_of,
-    set_clock,
-)
-from shedjoin.kernels.stages import (
-    AHEAD,
-    CURSOR,
+from shedjoin.kernels.jit import inline_kernel, kernel_no_refcount
+from shedjoin.kernels.matching import coin, wins, worth
+from shedjoin.kernels.round import (
     DONE,
-    FIRST,
-    FOUND,
-    GAINED,
     GROW,
-    LIFE_SQUARED,
     PROBE,
     RETAIN,
-    ZERO,
     Arriving,
     Found,
     Rules,
-    Table,
-    Victims,
-    coin,
     row_at,
-    welcome,
-    wins,
-    worth,
 )
-from shedjoin.types import FloatArray, IntArray
+from shedjoin.kernels.shedding import (
+    AHEAD,
+    is_hopeless,
+    refuse,
+    shed_for_last,
+    store,
+    touch_candidates,
+    touch_newcomers,
+)
+from shedjoin.kernels.slots import Table, bucket_of
+from shedjoin.types import FloatArray, IntArray, IntGrid, Records
 
-SIDE_BY_SIDE = 64
-PAIR = 4
-"""Words of a candidate: arrival, payload place, number and slot of the resident."""
+SIDE_BY_SIDE = 128
+ENCOUNTER = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8"), ("slot", "i8")])
+"""What may be a match: as in a match, and the slot of the resident."""
 
 
-class Candidates(NamedTuple):
-    """Pairs that may be matches, their worth, and room to work in."""
+class Encounters(NamedTuple):
+    """What may be matches, their worth, and room to work in."""
 
-    pairs: IntArray
+    entries: Records
     worth: FloatArray
-    marks: FloatArray
+    marks: Records
     walker: IntArray
     at: IntArray
 
 
-@lean
+class SmallIndex(NamedTuple):
+    """Arrivals of a run: heads by bucket and stream, and the next one of each."""
+
+    heads: IntGrid
+    after: IntArray
+
+
+@inline_kernel
+def note_encounter(
+    row: int,
+    slot: int,
+    found: int,
+    rules: Rules,
+    arriving: Arriving,
+    table: Table,
+    into: Encounters,
+) -> None:
+    """Write down an encounter."""
+    entry, details = into.entries[found], table.details[slot]
+    entry["row"] = row
+    entry["place"] = details["place"]
+    entry["number"] = table.residents[slot]["number"]
+    entry["slot"] = slot
+    if rules.weighs:
+        into.marks[found]["score"] = table.score[slot]
+        into.marks[found]["chance"] = details["chance"]
+    if rules.valued:
+        mine, theirs = arriving.importance[row], details["importance"]
+        into.worth[found] = worth(mine, theirs, rules.combine)
+
+
+@inline_kernel
+def walk(
+    block: tuple[int, int],
+    other: int,
+    found: int,
+    rules: Rules,
+    arriving: Arriving,
+    table: Table,
+    into: Encounters,
+) -> int:
+    """Look some arrivals up among the residents of another stream, side by side.
+
+    Returns how many encounters there are now, or -1 if they do not fit.
+    """
+    facts, room = table.facts[0], into.worth.size
+    walking, steps = 0, 0
+    for row in range(block[0], block[1]):
+        slot = table.heads[bucket_of(arriving.key[row], other, table)]
+        into.walker[walking] = row
+        into.at[walking] = slot
+        probes = (arriving.does[row] & PROBE) != 0 and arriving.stream[row] != other
+        walking += slot >= 0 and probes
+    while walking > 0:
+        if walking > room - found:
+            return -1
+        left = 0
+        for place in range(walking):
+            row, slot = into.walker[place], into.at[place]
+            resident, time = table.residents[slot], arriving.time[row]
+            low = time - rules.keep[other]
+            high = time + rules.keep[arriving.stream[row]]
+            same = (
+                resident["key"] == arriving.key[row] and low <= resident["time"] <= high
+            )
+            if same and rules.thins:
+                same = wins(slot, arriving.first_number + row, rules, table)
+            if same:
+                note_encounter(row, slot, found, rules, arriving, table, into)
+                found += 1
+            into.walker[left] = row
+            into.at[left] = resident["next"]
+            left += into.at[left] >= 0
+        walking = left
+        steps += 1
+    facts["longest_chain"] = max(facts["longest_chain"], steps)
+    return found
+
+
+@kernel_no_refcount
 def look_up(
-    start: int, rules: Rules, arriving: Arriving, table: Table, into: Candidates
+    start: int, rules: Rules, arriving: Arriving, table: Table, into: Encounters
 ) -> tuple[int, int]:
     """Find the residents that arrivals from ``start`` on could meet.
 
-    Returns the number of pairs and the arrival to go on from: those whose pairs do not
-    fit any more are left for the next time.
+    Returns the number of encounters and the arrival to go on from: those whose
+    encounters do not fit any more are left for the next time.
     """
-    words, room = table.words, into.worth.size
-    found, first, block = 0, start, SIDE_BY_SIDE
-    number = words[NEXT_NUMBER] - start
+    found, first, rows = 0, start, SIDE_BY_SIDE
     while first < arriving.key.size:
-        end = min(first + block, arriving.key.size)
-        before, walking, steps = found, 0, 0
-        for row in range(first, end):
-            slot = words[head_of(arriving.key[row], 1 - arriving.side[row], words)]
-            into.walker[walking] = row
-            into.at[walking] = slot
-            walking += slot >= 0 and (arriving.does[row] & PROBE) != 0
-        while 0 < walking <= room - found:
-            left = 0
-            for place in range(walking):
-                row, slot = into.walker[place], into.at[place]
-                base = record_of(slot, words)
-                side, time = arriving.side[row], arriving.time[row]
-                when = words[base + TIME]
-                same = (
-                    words[base + KEY] == arriving.key[row]
-                    and time - rules.keep[1 - side] <= when <= time + rules.keep[side]
-                )
-                if same and rules.thins:
-                    same = wins(slot, base, number + row, rules, table)
-                pair = PAIR * found
-                into.pairs[pair] = row
-                into.pairs[pair + 1] = words[base + PLACE]
-                into.pairs[pair + 2] = words[base + NUMBER]
-                into.pairs[pair + 3] = slot
-                if same and rules.weighs:
-                    into.marks[2 * found] = table.score[slot]
-                    into.marks[2 * found + 1] = table.chance[slot]
-                if same and rules.valued:
-                    mine, theirs = arriving.importance[row], table.importance[slot]
-                    into.worth[found] = worth(mine, theirs, rules.combine)
-                found += same
-                into.walker[left] = row
-                into.at[left] = words[base + NEXT]
-                left += into.at[left] >= 0
-            walking = left
-            steps += 1
-        words[LONGEST] = max(words[LONGEST], steps)
-        if not walking:
+        end = min(first + rows, arriving.key.size)
+        before = found
+        for other in range(len(rules.keep)):
+            if found >= 0:
+                block = first, end
+                found = walk(block, other, found, rules, arriving, table, into)
+        if found >= 0:
             first = end
-        elif block > 1:
-            found, block = before, 1
+        elif rows > 1:
+            found, rows = before, 1
         else:
             return before, first
     return found, int(arriving.key.size)
 
 
-@lean
+@kernel_no_refcount
 def insert_until(
     end: int,
     rules: Rules,
     arriving: Arriving,
     table: Table,
-    victims: Victims,
+    candidates: Candidates,
     out: Found,
 ) -> int:
     """Store and shed, arrival by arrival up to ``end``; who leaves when is noted."""
-    words, state = table.words, out.state
-    warm = state[CURSOR]
-    noise = 0.0
+    facts, cursor = table.facts[0], out.cursor[0]
+    warm = cursor["row"]
     while True:
-        why = shed_for_last(rules, table, victims, out)
+        why = shed_for_last(rules, table, candidates, out)
         if why != DONE:
             return why
-        at = state[CURSOR]
+        at = cursor["row"]
         if at == end:
             return DONE
         if at >= warm:
-            noise += touch_victims(table, victims.cells)
-            noise += touch_newcomers(at, end, arriving, table, victims)
+            touched = touch_candidates(table, candidates)
+            touched += touch_newcomers(at, end, arriving, table, candidates)
+            out.sums[0]["touched"] += touched
             warm = at + AHEAD
-            out.sums[LIFE_SQUARED + 1] = noise
-        row = row_at(at, words[NEXT_NUMBER], arriving)
-        clock = clock_after(row.time, row.side, words)
+        row = row_at(at, facts["next_number"], arriving)
+        clock = clock_after(row.time, row.stream, table)
         stays = False
         if arriving.does[at] & RETAIN:
-            size, score = arriving.size[at], arriving.score[at]
-            if is_hopeless(row, size, score, clock, rules, table, victims):
-                refuse(row, score, rules, table, out)
-            elif words[FREE] < 0:
+            if is_hopeless(row, clock, rules, arriving, table, candidates):
+                refuse(row, rules, arriving, table, out)
+            elif facts["first_free"] < 0:
                 return GROW
             else:
                 stays = True
         else:
-            words[NEXT_NUMBER] += 1
-        set_clock(clock, row.side, rules.window, words)
+            facts["next_number"] += 1
+        set_clock(clock, row.stream, rules.window, table)
         if stays:
-            welcome(row, 0, rules, arriving, table, victims, out)
-        state[CURSOR] = at + 1
+            store(row, 0, rules, arriving, table, candidates, out)
+        cursor["row"] = at + 1
 
 
-@lean
-def still_there(count: int, rules: Rules, into: Candidates, out: Found) -> None:
-    """Take those candidates as matches whose resident was there when they met."""
-    state, first, zero = out.state, out.state[FIRST], out.state[ZERO]
-    found = state[FOUND]
+@kernel_no_refcount
+def still_there(count: int, rules: Rules, encounters: Encounters, out: Found) -> None:
+    """Take those encounters as matches whose resident was there when they met."""
+    cursor, sums = out.cursor[0], out.sums[0]
     for each in range(count):
-        pair = PAIR * each
-        row = into.pairs[pair]
-        left = out.left[into.pairs[pair + 3]]
-        meet = row < state[CURSOR] and (left < first or left >= zero + row)
-        out.pairs[3 * found] = row
-        out.pairs[3 * found + 1] = into.pairs[pair + 1]
-        out.pairs[3 * found + 2] = into.pairs[pair + 2]
-        if rules.weighs:
-            out.marks[2 * found] = into.marks[2 * each]
-            out.marks[2 * found + 1] = into.marks[2 * each + 1]
-        found += meet
-        if meet:
-            out.sums[GAINED] += into.worth[each] if rules.valued else 1.0
-    state[FOUND] = found
+        entry = encounters.entries[each]
+        row = entry["row"]
+        evicted = out.evicted_by_slot[entry["slot"]]
+        stayed = evicted < cursor["run_start"] or evicted >= cursor["block_start"] + row
+        if row < cursor["row"] and stayed:
+            match = out.matches[cursor["found"]]
+            match["row"] = row
+            match["place"] = entry["place"]
+            match["number"] = entry["number"]
+            if rules.weighs:
+                out.marks[cursor["found"]] = encounters.marks[each]
+            cursor["found"] += 1
+            sums["gained"] += encounters.worth[each] if rules.valued else 1.0
 
 
-@lean
+@inline_kernel
+def meet_in_chain(
+    row: int,
+    head: int,
+    rules: Rules,
+    arriving: Arriving,
+    after: IntArray,
+    table: Table,
+    out: Found,
+) -> bool:
+    """Match an arrival with earlier ones of a run, which stand in one chain.
+
+    False if the matches do not fit.
+    """
+    cursor, facts = out.cursor[0], table.facts[0]
+    zero = cursor["block_start"]
+    key, time, other, steps = arriving.key[row], arriving.time[row], head, 0
+    while other >= 0:
+        steps += 1
+        low = time - rules.keep[arriving.stream[other]]
+        high = time + rules.keep[arriving.stream[row]]
+        same = arriving.key[other] == key and low <= arriving.time[other] <= high
+        same = same and out.evicted_by_row[other] >= zero + row
+        if same and rules.thins:
+            toss = coin(rules.seed, key, np.int64(zero + other), ~(zero + row))
+            same = toss < arriving.chance[other]
+        if same:
+            found = cursor["found"]
+            if found == out.matches.size:
+                return False
+            cursor["found"] += 1
+            match = out.matches[found]
+            match["row"] = row
+            match["place"] = arriving.place[other]
+            match["number"] = zero + other
+            if rules.weighs:
+                out.marks[found]["score"] = arriving.score[other]
+                out.marks[found]["chance"] = arriving.chance[other]
+        other = after[other]
+    facts["longest_chain"] = max(facts["longest_chain"], steps)
+    return True
+
+
+@inline_kernel
+def gained(row: int, first: int, rules: Rules, arriving: Arriving, out: Found) -> float:
+    """Tell what the matches of an arrival with others of its run are worth."""
+    end, total = out.cursor[0]["found"], 0.0
+    if not rules.valued:
+        return float(end - first)
+    for each in range(first, end):
+        other = out.matches[each]["number"] - out.cursor[0]["block_start"]
+        mine, theirs = arriving.importance[row], arriving.importance[other]
+        total += worth(mine, theirs, rules.combine)
+    return total
+
+
+@kernel_no_refcount
 def meet_each_other(
     start: int,
     rules: Rules,
     arriving: Arriving,
-    heads: IntArray,
-    after: IntArray,
-    words: IntArray,
+    index: SmallIndex,
+    table: Table,
     out: Found,
 ) -> int:
     """Match arrivals of a run, from ``start`` on, with each other.
 
     Returns the arrival to go on from: before it, all matches are found.
     """
-    state, zero = out.state, out.state[ZERO]
-    mask = heads.size // 2 - 1
-    found, room = state[FOUND], out.pairs.size // 3
-    for row in range(start, state[CURSOR]):
-        key, side, time = arriving.key[row], arriving.side[row], arriving.time[row]
-        bucket = 2 * (mixed(key ^ rules.bucket_seed) & mask)
-        before = found
-        other = heads[bucket + 1 - side] if arriving.does[row] & PROBE else NOBODY
-        low, high = time - rules.keep[1 - side], time + rules.keep[side]
-        steps = 0
-        while other >= 0:
-            steps += 1
-            same = arriving.key[other] == key and low <= arriving.time[other] <= high
-            same = same and out.gone[other] >= zero + row
-            if same and rules.thins:
-                toss = coin(rules.seed, key, np.int64(zero + other), ~(zero + row))
-                same = toss < arriving.chance[other]
-            if same:
-                if found == room:
-                    state[FOUND] = before
+    cursor, zero = out.cursor[0], out.cursor[0]["block_start"]
+    seed, mask = table.facts[0]["bucket_seed"], index.heads.shape[0] - 1
+    for row in range(start, cursor["row"]):
+        stream, does = arriving.stream[row], arriving.does[row]
+        bucket = mixed(arriving.key[row] ^ seed) & mask
+        before = cursor["found"]
+        for other in range(len(rules.keep)):
+            if other != stream and does & PROBE:
+                head = index.heads[bucket, other]
+                if not meet_in_chain(
+                    row, head, rules, arriving, index.after, table, out
+                ):
+                    cursor["found"] = before
                     return row
-                out.pairs[3 * found] = row
-                out.pairs[3 * found + 1] = arriving.place[other]
-                out.pairs[3 * found + 2] = zero + other
-                if rules.weighs:
-                    out.marks[2 * found] = arriving.score[other]
-                    out.marks[2 * found + 1] = arriving.chance[other]
-                found += 1
-            other = after[other]
-        words[LONGEST] = max(words[LONGEST], steps)
-        if rules.valued:
-            for each in range(before, found):
-                theirs = arriving.place[0] - out.pairs[3 * each + 1]
-                mine, other_one = arriving.importance[row], arriving.importance[theirs]
-                out.sums[GAINED] += worth(mine, other_one, rules.combine)
-        else:
-            out.sums[GAINED] += found - before
-        if out.gone[row] > zero + row and arriving.does[row] & RETAIN:
-            after[row] = heads[bucket + side]
-            heads[bucket + side] = row
-    state[FOUND] = found
-    return int(state[CURSOR])
+        out.sums[0]["gained"] += gained(row, before, rules, arriving, out)
+        if out.evicted_by_row[row] > zero + row and does & RETAIN:
+            index.after[row] = index.heads[bucket, stream]
+            index.heads[bucket, stream] = row
+    return int(cursor["row"])

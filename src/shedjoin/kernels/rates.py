@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shedjoin.kernels.hashing import mixed
-from shedjoin.kernels.jit import lean, step
+from shedjoin.kernels.jit import inline_kernel, kernel_no_refcount
 from shedjoin.kernels.sketch import DEPTH, SALT
 from shedjoin.types import Cube, FloatArray, Grid, IntArray
 
@@ -13,7 +13,7 @@ FASTER = 10
 _DOUBT = 3.0
 
 
-@step
+@inline_kernel
 def at_best(slow: float, fast: float) -> float:
     """Take the fast pace's count where it differs by more than chance allows.
 
@@ -27,44 +27,50 @@ def at_best(slow: float, fast: float) -> float:
     return fast * FASTER
 
 
-@lean
-def read_opposite(
-    side: IntArray,
+@kernel_no_refcount
+def read_partners(
+    stream: IntArray,
     key: IntArray,
     counts: Cube,
     fade: FloatArray,
     into_slow: FloatArray,
     into_best: FloatArray,
 ) -> None:
-    """Count of each row's key on the other stream: at the slow pace, and at best.
+    """Count of each row's key on the other streams: at the slow pace, and at best.
 
-    ``counts`` is by side, cell and pace.
+    ``counts`` is by stream, cell and pace. Counts of several streams multiply.
     """
-    width = counts.shape[1] // DEPTH
+    streams, cells, _ = counts.shape
+    width = cells // DEPTH
     for row in range(key.size):
         bits = mixed(key[row] ^ SALT)
-        slow, fast = np.inf, np.inf
-        for depth in range(DEPTH):
-            cell = depth * width + ((bits >> (21 * depth)) & (width - 1))
-            slow = min(slow, counts[1 - side[row], cell, 0])
-            fast = min(fast, counts[1 - side[row], cell, 1])
-        into_slow[row] = fade[0] * slow
-        into_best[row] = at_best(fade[0] * slow, fade[1] * fast)
+        into_slow[row] = 1.0
+        into_best[row] = 1.0
+        for other in range(streams):
+            if other == stream[row]:
+                continue
+            slow, fast = np.inf, np.inf
+            for depth in range(DEPTH):
+                cell = depth * width + ((bits >> (21 * depth)) & (width - 1))
+                slow = min(slow, counts[other, cell, 0])
+                fast = min(fast, counts[other, cell, 1])
+            into_slow[row] *= fade[0] * slow
+            into_best[row] *= at_best(fade[0] * slow, fade[1] * fast)
 
 
-@lean
+@kernel_no_refcount
 def read_table(
-    side: IntArray,
+    stream: IntArray,
     level: IntArray,
     age_us: IntArray,
     per_us: FloatArray,
     table: Cube,
     into_rate: FloatArray,
 ) -> None:
-    """Read ``table[side, level, age]``, between two ages in proportion."""
+    """Read ``table[stream, level, age]``, between two ages in proportion."""
     last = table.shape[2] - 1
-    for row in range(side.size):
-        own = side[row]
+    for row in range(stream.size):
+        own = stream[row]
         age = min(age_us[row] * per_us[own], float(last))
         before = int(age)
         after = min(before + 1, last)
@@ -73,7 +79,7 @@ def read_table(
         into_rate[row] = here + (age - before) * (there - here)
 
 
-@lean
+@kernel_no_refcount
 def add_spans(
     level: IntArray, young: FloatArray, old: FloatArray, into_time: FloatArray
 ) -> None:
@@ -90,7 +96,7 @@ def add_spans(
             bucket += 1
 
 
-@lean
+@kernel_no_refcount
 def best_means(total: Grid, into_best: Grid) -> None:
     """``max over j > i of (total[j] - total[i]) / (j - i)`` for each i, row by row."""
     rows, ages = into_best.shape

@@ -1,171 +1,156 @@
 """Arrivals one after the other: probe, store, shed.
 
-Each kernel goes on from ``state[CURSOR]`` until the arrivals end or Python is needed,
-and says why it stopped. Both leave the table so that the next call can simply go on.
+Each kernel goes on from its cursor until the arrivals end or Python is needed, and says
+why it stopped. Both leave the table so that the next call can simply go on.
 """
 
 from __future__ import annotations
 
-from shedjoin.kernels.jit import lean, step
-from shedjoin.kernels.leaving import settle, shed_for_last, touch
-from shedjoin.kernels.slots import (
-    FREE,
-    MATCHES,
-    NEXT,
-    NEXT_NUMBER,
-    NOBODY,
-    clock_after,
-    record_of,
-    set_clock,
-)
-from shedjoin.kernels.stages import (
-    AHEAD,
-    COUNT_IT,
-    CURSOR,
+from shedjoin.kernels.candidates import Candidates
+from shedjoin.kernels.clock import clock_after, set_clock
+from shedjoin.kernels.jit import inline_kernel, kernel_no_refcount
+from shedjoin.kernels.matching import COUNT_IT, EMIT, has_room, meet
+from shedjoin.kernels.round import (
     DONE,
-    EMIT,
-    GROUP_AT,
-    GROUP_END,
-    GROUP_ROWS,
     GROW,
-    LIFE_SQUARED,
-    PHASE,
+    NO_ROOM,
     PROBE,
     RETAIN,
-    ROOM,
-    SINCE,
     Arriving,
     Found,
     Rules,
-    Table,
-    Victims,
-    has_room,
-    meet,
     row_at,
-    welcome,
 )
-from shedjoin.kernels.victims import is_there
+from shedjoin.kernels.shedding import (
+    AHEAD,
+    evict_to_capacity,
+    shed_for_last,
+    store,
+    touch,
+)
+from shedjoin.kernels.slots import NOBODY, Table, is_there
 from shedjoin.types import IntArray
 
+INSTANT_ROWS = 64
+"""Arrivals of one instant that are taken together, at most."""
 
-@lean
+
+@kernel_no_refcount
 def probe_then_insert(
-    rules: Rules, arriving: Arriving, table: Table, victims: Victims, out: Found
+    rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
-    """One arrival at a time: meet the other side, become a resident, shed."""
-    words, state = table.words, out.state
-    warm = state[CURSOR]
-    noise = 0.0
+    """One arrival at a time: meet the other streams, become a resident, shed."""
+    facts, cursor = table.facts[0], out.cursor[0]
+    warm = cursor["row"]
     while True:
-        why = shed_for_last(rules, table, victims, out)
+        why = shed_for_last(rules, table, candidates, out)
         if why != DONE:
             return why
-        at = state[CURSOR]
+        at = cursor["row"]
         if at == arriving.key.size:
             return DONE
         if at >= warm:
-            noise += touch(at, arriving.key, table, victims.cells)
+            out.sums[0]["touched"] += touch(at, arriving, table, candidates)
             warm = at + AHEAD
-            out.sums[LIFE_SQUARED + 1] = noise
-        if words[FREE] < 0:
+        if facts["first_free"] < 0:
             return GROW
-        row = row_at(at, words[NEXT_NUMBER], arriving)
+        row = row_at(at, facts["next_number"], arriving)
         does = arriving.does[at]
         hits = 0
         if does & PROBE:
-            if not has_room(row, rules, words, out):
-                return ROOM
+            if not has_room(row, rules, table, out):
+                return NO_ROOM
             hits = meet(row, row.number, EMIT | COUNT_IT, rules, table, out)
-        clock = clock_after(row.time, row.side, words)
-        set_clock(clock, row.side, rules.window, words)
+        clock = clock_after(row.time, row.stream, table)
+        set_clock(clock, row.stream, rules.window, table)
         if does & RETAIN:
-            welcome(row, hits, rules, arriving, table, victims, out)
+            store(row, hits, rules, arriving, table, candidates, out)
         else:
-            words[NEXT_NUMBER] += 1
-        state[CURSOR] = at + 1
+            facts["next_number"] += 1
+        cursor["row"] = at + 1
 
 
-@step
-def open_group(first: int, times: IntArray, words: IntArray) -> int:
+@inline_kernel
+def open_instant(first: int, times: IntArray, table: Table) -> int:
     """End of the arrivals of one instant, or of a part of them; 0 without slots."""
-    end = first
-    while end < times.size and end - first < GROUP_ROWS and times[end] == times[first]:
+    end, last = first, min(first + INSTANT_ROWS, times.size)
+    while end < last and times[end] == times[first]:
         end += 1
-    free, slot = 0, words[FREE]
+    free, slot = 0, table.facts[0]["first_free"]
     while slot >= 0 and free < end - first:
         free += 1
-        slot = words[record_of(slot, words) + NEXT]
+        slot = table.residents[slot]["next"]
     return end if free == end - first else 0
 
 
-@step
+@inline_kernel
 def enter(
     first: int,
     end: int,
     rules: Rules,
     arriving: Arriving,
     table: Table,
-    victims: Victims,
+    candidates: Candidates,
     out: Found,
 ) -> None:
     """All arrivals of an instant become residents."""
-    words, state = table.words, out.state
+    facts, cursor = table.facts[0], out.cursor[0]
     for at in range(first, end):
-        time, side = arriving.time[at], arriving.side[at]
-        set_clock(clock_after(time, side, words), side, rules.window, words)
-    state[SINCE] = words[NEXT_NUMBER]
+        time, stream = arriving.time[at], arriving.stream[at]
+        set_clock(clock_after(time, stream, table), stream, rules.window, table)
+    cursor["instant_start"] = facts["next_number"]
     for at in range(first, end):
-        out.group[at - first] = NOBODY
+        out.instant_slots[at - first] = NOBODY
         if arriving.does[at] & RETAIN:
-            row = row_at(at, words[NEXT_NUMBER], arriving)
+            row = row_at(at, facts["next_number"], arriving)
             hits = 0
-            if rules.foresee:
+            if rules.counts_instant_first:
                 hits = meet(row, row.number, COUNT_IT, rules, table, out)
-            slot = welcome(row, hits, rules, arriving, table, victims, out)
-            out.group[at - first] = slot
+            slot = store(row, hits, rules, arriving, table, candidates, out)
+            out.instant_slots[at - first] = slot
         else:
-            words[NEXT_NUMBER] += 1
-    state[GROUP_END] = end
-    state[GROUP_AT] = first
+            facts["next_number"] += 1
+    cursor["instant_end"] = end
+    cursor["instant_row"] = first
 
 
-@lean
+@kernel_no_refcount
 def shed_then_join(
-    rules: Rules, arriving: Arriving, table: Table, victims: Victims, out: Found
+    rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
     """All arrivals of an instant become residents, then shed, then meet who is left.
 
-    An arrival that did not stay does not probe. With ``foresee`` the instant's matches
-    count before victims are chosen, otherwise after.
+    An arrival that did not stay does not probe. With ``counts_instant_first`` the
+    instant's matches count before it is decided who leaves, otherwise after.
     """
-    words, state = table.words, out.state
+    cursor = out.cursor[0]
     while True:
-        first = state[CURSOR]
-        if state[PHASE] == 0:
+        first = cursor["row"]
+        if cursor["phase"] == 0:
             if first == arriving.key.size:
                 return DONE
-            end = open_group(first, arriving.time, words)
+            end = open_instant(first, arriving.time, table)
             if end == 0:
                 return GROW
-            enter(first, end, rules, arriving, table, victims, out)
-            state[PHASE] = 1
-        if state[PHASE] == 1:
-            why = settle(rules, table, victims, out)
+            enter(first, end, rules, arriving, table, candidates, out)
+            cursor["phase"] = 1
+        if cursor["phase"] == 1:
+            why = evict_to_capacity(rules, table, candidates, out)
             if why != DONE:
                 return why
-            state[PHASE] = 2
-        while state[GROUP_AT] < state[GROUP_END]:
-            at = state[GROUP_AT]
-            slot = out.group[at - first]
-            row = row_at(at, state[SINCE] + at - first, arriving)
-            stays = slot >= 0 and is_there(slot, row.number, words)
+            cursor["phase"] = 2
+        while cursor["instant_row"] < cursor["instant_end"]:
+            at = cursor["instant_row"]
+            slot = out.instant_slots[at - first]
+            row = row_at(at, cursor["instant_start"] + at - first, arriving)
+            stays = slot >= 0 and is_there(slot, row.number, table)
             if stays and arriving.does[at] & PROBE:
-                if not has_room(row, rules, words, out):
-                    return ROOM
-                how = EMIT if rules.foresee else EMIT | COUNT_IT
+                if not has_room(row, rules, table, out):
+                    return NO_ROOM
+                how = EMIT if rules.counts_instant_first else EMIT | COUNT_IT
                 hits = meet(row, row.number, how, rules, table, out)
-                if not rules.foresee:
-                    table.reals[record_of(slot, words) + MATCHES] += hits
-            state[GROUP_AT] = at + 1
-        state[CURSOR] = state[GROUP_END]
-        state[PHASE] = 0
+                if not rules.counts_instant_first:
+                    table.details[slot]["matches"] += hits
+            cursor["instant_row"] = at + 1
+        cursor["row"] = cursor["instant_end"]
+        cursor["phase"] = 0

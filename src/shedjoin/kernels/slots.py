@@ -1,13 +1,12 @@
-"""The slot table: residents of both sides under a budget, in slots that are reused.
+"""The slot table: residents of all streams under a budget, in slots that are reused.
 
-One array holds all that a match touches: some scalars, the heads of the buckets (left
-side first), and for each slot a *record* of eight words, one cache line: key, time,
-next and previous slot of its bucket, where its payload lies, matches so far, time of
-the last match, arrival number. Chains are doubly linked, so a resident leaves in
-constant time however popular its key. Free slots are linked through ``NEXT`` and have
-no number.
+What a probe reads of a resident is a record of 32 bytes: key, time, arrival number, and
+the neighbours in the chain of its bucket. What only a match or a newcomer needs stands
+apart, in ``details``. Chains are doubly linked, so a resident leaves in constant time
+however popular its key. Free slots are linked through ``next`` and have no number.
 
-``words`` and ``reals`` are the same memory, as integers and as floats.
+Each stream has buckets of its own. Kernels stop at pairs: who meets whom in a join of
+more than two streams is not their business.
 """
 
 from __future__ import annotations
@@ -17,40 +16,68 @@ from typing import NamedTuple
 import numpy as np
 
 from shedjoin.kernels.hashing import mixed
-from shedjoin.kernels.jit import lean, step
-from shedjoin.types import FloatArray, IntArray
+from shedjoin.kernels.jit import inline_kernel, kernel_no_refcount
+from shedjoin.types import FloatArray, IntArray, LinkArray, Records
 
-WORDS = 8
-KEY, TIME, NEXT, PREVIOUS, PLACE, MATCHES, LAST, NUMBER = range(WORDS)
 NOBODY = -1
-SIDE_BIT, ALIVE_BIT, DIRTY_BIT, SIZE_SHIFT = 1, 2, 4, 3
-(
-    FREE,
-    COUNT,
-    USED,  # two words, one per pool
-    _USED_RIGHT,
-    CLOCK,
-    NEXT_NUMBER,
-    SHEDS,
-    FILL_AT,
-    LONGEST,  # chain that was walked
-    SLOTS,
-    VALUED,
-    RIGHTS,
-    SEED,  # of the buckets, a secret of the state
-    LATEST,  # two words: greatest time of each side
-    _LATEST_RIGHT,
-    LEAD,  # how far the clock may be ahead of what both sides have reached
-    MEASURED,  # the clock when the lead was measured
-    ARRIVED,  # two words: arrivals of each side since then
-    _ARRIVED_RIGHT,
-    SIDES_SEEN,  # of which something has come: 1 is left, 2 is right
-) = range(20)
-SCALARS = 24  # whole cache lines
-ENOUGH = 32
-"""Arrivals of the sparser side from which its mean gap is measured."""
-UNSEEN = np.int64(np.iinfo(np.int64).min)
-"""The greatest time of a side of which nothing has come."""
+STREAM_BITS, ALIVE_BIT, DIRTY_BIT, SIZE_SHIFT = 0b111, 0b1000, 0b10000, 5
+"""What ``meta`` holds of a slot: the stream, two facts, and above them the size."""
+
+RESIDENT = np.dtype(
+    [
+        ("key", "i8"),
+        ("time", "i8"),
+        ("number", "i8"),
+        ("next", "i4"),
+        ("previous", "i4"),
+    ]
+)
+DETAILS = np.dtype(
+    [
+        ("place", "i8"),  # of the payload; -1 - arrival while it is not stored
+        ("matches", "f8"),
+        ("last_match", "i8"),
+        ("importance", "f8"),
+        ("chance", "f8"),
+        ("coins", "i8"),
+    ]
+)
+FACTS = np.dtype(
+    [
+        ("first_free", "i8"),
+        ("count", "i8"),
+        ("next_number", "i8"),
+        ("sheds_left", "i8"),  # until scores are due
+        ("fill_at", "i8"),  # when candidates have to be chosen anew
+        ("longest_chain", "i8"),  # that was walked
+        ("valued", "i8"),  # whether any row had an importance
+        ("bucket_seed", "i8"),  # a secret of the state
+        ("clock", "i8"),
+        ("lead", "i8"),  # how far the clock may be ahead of what all have reached
+        ("measured_at", "i8"),  # the clock when the lead was measured
+        ("seen", "i8"),  # streams of which something has come, as bits
+    ]
+)
+STREAM = np.dtype(
+    [
+        ("residents", "i8"),
+        ("latest", "i8"),  # greatest time
+        ("arrived", "i8"),  # since the lead was measured
+        ("used", "i8"),  # of the budget, by the pool of this number
+    ]
+)
+
+
+class Table(NamedTuple):
+    """The slot table; ``facts`` is one record, ``streams`` one for each stream."""
+
+    facts: Records
+    streams: Records
+    heads: LinkArray  # of the buckets, stream by stream
+    residents: Records
+    details: Records
+    score: FloatArray
+    meta: IntArray
 
 
 class Newcomer(NamedTuple):
@@ -58,216 +85,160 @@ class Newcomer(NamedTuple):
 
     key: np.int64
     time: int
-    side: int
-    place: int
+    stream: int
     size: int
-    matches: float
 
 
-@step
-def head_of(key: np.int64, side: int, words: IntArray) -> int:
-    """Choose the bucket of a key: where in ``words`` its head lies.
-
-    Any number of buckets will do, without a division.
-    """
-    half = words[SLOTS]
-    low = mixed(key ^ words[SEED]) & 0x7FFFFFFF
-    return int(SCALARS + side * half + ((low * half) >> 31))
+@inline_kernel
+def bucket_of(key: np.int64, stream: int, table: Table) -> int:
+    """Choose the bucket of a key; any number of buckets will do, without a division."""
+    buckets = table.meta.size
+    low = mixed(key ^ table.facts[0]["bucket_seed"]) & 0x7FFFFFFF
+    return int(stream * buckets + ((low * buckets) >> 31))
 
 
-@step
-def record_of(slot: int, words: IntArray) -> int:
-    """Where in ``words`` the record of a slot lies."""
-    return int(SCALARS + 2 * words[SLOTS] + WORDS * slot)
-
-
-@step
-def clock_after(time: int, side: int, words: IntArray) -> int:
-    """Tell the clock once an arrival has been seen, and remember the arrival's time.
-
-    The clock is the greatest time seen, but at most the lead after the time that both
-    streams have reached: a row from the far future on one of them hardly moves it.
-    """
-    words[LATEST + side] = max(words[LATEST + side], time)
-    reached = min(words[LATEST], words[LATEST + 1])
-    latest = max(words[LATEST], words[LATEST + 1])
-    return int(max(words[CLOCK], min(latest, reached + words[LEAD])))
-
-
-@step
-def set_clock(clock: int, side: int, window: int, words: IntArray) -> None:
-    """Set the clock after an arrival, and measure the lead now and then.
-
-    Between two rows of a stream the other one is ahead of it for good reason: the lead
-    is eight mean gaps of the sparser stream, a 256th to a quarter of the window.
-    """
-    words[CLOCK] = clock
-    words[SIDES_SEEN] |= 1 << side
-    words[ARRIVED + side] += 1
-    fewer = min(words[ARRIVED], words[ARRIVED + 1])
-    passed = clock - words[MEASURED]
-    if fewer >= ENOUGH or passed >= window:
-        gap = passed // max(1, fewer)
-        words[LEAD] = max(window // 256, 8 * min(gap, window // 32))
-        words[MEASURED] = clock
-        words[ARRIVED] = 0
-        words[ARRIVED + 1] = 0
-
-
-@step
-def occupy(
-    newcomer: Newcomer, pool: int, words: IntArray, reals: FloatArray, meta: IntArray
-) -> int:
-    """Take a free slot, fill it and link it; its slot is returned."""
-    slot = int(words[FREE])
-    base = record_of(slot, words)
-    words[FREE] = words[base + NEXT]
-    words[COUNT] += 1
-    words[RIGHTS] += newcomer.side
-    words[USED + pool] += newcomer.size
-    bucket = head_of(newcomer.key, newcomer.side, words)
-    head = words[bucket]
-    words[base + KEY] = newcomer.key
-    words[base + TIME] = newcomer.time
-    words[base + NEXT] = head
-    words[base + PREVIOUS] = NOBODY
-    words[base + PLACE] = newcomer.place
-    reals[base + MATCHES] = newcomer.matches
-    words[base + LAST] = newcomer.time
-    words[base + NUMBER] = words[NEXT_NUMBER]
-    words[NEXT_NUMBER] += 1
+@inline_kernel
+def link(slot: int, stream: int, table: Table) -> None:
+    """Put a resident at the head of its chain."""
+    resident = table.residents[slot]
+    bucket = bucket_of(resident["key"], stream, table)
+    head = table.heads[bucket]
+    resident["next"] = head
+    resident["previous"] = NOBODY
     if head >= 0:
-        words[record_of(head, words) + PREVIOUS] = slot
-    words[bucket] = slot
-    bits = newcomer.side | ALIVE_BIT | DIRTY_BIT
-    meta[slot] = (newcomer.size << SIZE_SHIFT) | bits
+        table.residents[head]["previous"] = slot
+    table.heads[bucket] = slot
+
+
+@inline_kernel
+def occupy(newcomer: Newcomer, pool: int, table: Table) -> int:
+    """Take a free slot, fill its record and link it; its slot is returned."""
+    facts = table.facts[0]
+    slot = int(facts["first_free"])
+    resident = table.residents[slot]
+    facts["first_free"] = resident["next"]
+    facts["count"] += 1
+    resident["key"] = newcomer.key
+    resident["time"] = newcomer.time
+    resident["number"] = facts["next_number"]
+    facts["next_number"] += 1
+    table.streams[newcomer.stream]["residents"] += 1
+    table.streams[pool]["used"] += newcomer.size
+    link(slot, newcomer.stream, table)
+    table.meta[slot] = (
+        (newcomer.size << SIZE_SHIFT) | newcomer.stream | (ALIVE_BIT | DIRTY_BIT)
+    )
     return slot
 
 
-@step
-def vacate(slot: int, pool: int, words: IntArray, meta: IntArray) -> None:
+@inline_kernel
+def vacate(slot: int, pool: int, table: Table) -> None:
     """Unlink a resident and give its slot back."""
-    base = record_of(slot, words)
-    after, before = words[base + NEXT], words[base + PREVIOUS]
+    facts, resident = table.facts[0], table.residents[slot]
+    stream = table.meta[slot] & STREAM_BITS
+    after, before = resident["next"], resident["previous"]
     if before >= 0:
-        words[record_of(before, words) + NEXT] = after
+        table.residents[before]["next"] = after
     else:
-        words[head_of(words[base + KEY], meta[slot] & SIDE_BIT, words)] = after
+        table.heads[bucket_of(resident["key"], stream, table)] = after
     if after >= 0:
-        words[record_of(after, words) + PREVIOUS] = before
-    words[USED + pool] -= meta[slot] >> SIZE_SHIFT
-    words[COUNT] -= 1
-    words[RIGHTS] -= meta[slot] & SIDE_BIT
-    words[base + NEXT] = words[FREE]
-    words[base + NUMBER] = NOBODY
-    words[FREE] = slot
-    meta[slot] = DIRTY_BIT
+        table.residents[after]["previous"] = before
+    table.streams[pool]["used"] -= table.meta[slot] >> SIZE_SHIFT
+    table.streams[stream]["residents"] -= 1
+    facts["count"] -= 1
+    resident["next"] = facts["first_free"]
+    resident["number"] = NOBODY
+    facts["first_free"] = slot
+    table.meta[slot] = DIRTY_BIT
 
 
-@lean
-def vacate_all(slots: IntArray, pooled: int, words: IntArray, meta: IntArray) -> None:
+@kernel_no_refcount
+def vacate_all(slots: IntArray, pooled: int, table: Table) -> None:
     """Let a list of residents go."""
     for slot in slots:
-        vacate(slot, 0 if pooled else meta[slot] & SIDE_BIT, words, meta)
+        vacate(slot, 0 if pooled else table.meta[slot] & STREAM_BITS, table)
 
 
-@lean
+@kernel_no_refcount
 def expire_until(
-    horizon: tuple[int, int],
-    pooled: int,
-    words: IntArray,
-    meta: IntArray,
-    into_count: IntArray,
+    horizon: tuple[int, ...], pooled: int, table: Table, into_count: IntArray
 ) -> None:
-    """Let all residents up to a time go, by side; count them."""
-    for slot in range(meta.size):
-        side = meta[slot] & SIDE_BIT
-        due = words[record_of(slot, words) + TIME] <= horizon[side]
-        if due and meta[slot] & ALIVE_BIT:
-            vacate(slot, 0 if pooled else side, words, meta)
-            into_count[side] += 1
+    """Let all residents up to a time go, by stream; count them."""
+    for slot in range(table.meta.size):
+        stream = table.meta[slot] & STREAM_BITS
+        due = table.residents[slot]["time"] <= horizon[stream]
+        if due and table.meta[slot] & ALIVE_BIT:
+            vacate(slot, 0 if pooled else stream, table)
+            into_count[stream] += 1
 
 
-@lean
-def pending(words: IntArray, meta: IntArray, into_slot: IntArray) -> None:
+@kernel_no_refcount
+def pending(table: Table, into_slot: IntArray) -> None:
     """Find the slots of arrivals whose payload is not stored yet, by arrival."""
-    for slot in range(meta.size):
-        place = words[record_of(slot, words) + PLACE]
-        if place < 0 and meta[slot] & ALIVE_BIT:
+    for slot in range(table.meta.size):
+        place = table.details[slot]["place"]
+        if place < 0 and table.meta[slot] & ALIVE_BIT:
             into_slot[-1 - place] = slot
 
 
-@lean
-def link_free(words: IntArray, meta: IntArray) -> None:
+@kernel_no_refcount
+def link_free(table: Table) -> None:
     """Build the list of free slots anew, in ascending order."""
     free = NOBODY
-    for slot in range(meta.size - 1, -1, -1):
-        if not meta[slot] & ALIVE_BIT:
-            base = record_of(slot, words)
-            words[base + NEXT] = free
-            words[base + NUMBER] = NOBODY
+    for slot in range(table.meta.size - 1, -1, -1):
+        if not table.meta[slot] & ALIVE_BIT:
+            table.residents[slot]["next"] = free
+            table.residents[slot]["number"] = NOBODY
             free = slot
-    words[FREE] = free
+    table.facts[0]["first_free"] = free
 
 
-@lean
-def relink(slots: IntArray, words: IntArray, meta: IntArray) -> None:
+@kernel_no_refcount
+def relink(slots: IntArray, table: Table) -> None:
     """Build chains and free list anew: ``slots`` are the residents, oldest first."""
-    words[SCALARS : SCALARS + 2 * words[SLOTS]] = NOBODY
-    words[RIGHTS] = 0
+    table.heads[:] = NOBODY
+    for stream in range(table.streams.size):
+        table.streams[stream]["residents"] = 0
     for slot in slots:
-        words[RIGHTS] += meta[slot] & SIDE_BIT
-        base = record_of(slot, words)
-        bucket = head_of(words[base + KEY], meta[slot] & SIDE_BIT, words)
-        head = words[bucket]
-        words[base + NEXT] = head
-        words[base + PREVIOUS] = NOBODY
-        if head >= 0:
-            words[record_of(head, words) + PREVIOUS] = slot
-        words[bucket] = slot
-    words[COUNT] = slots.size
-    link_free(words, meta)
+        stream = table.meta[slot] & STREAM_BITS
+        table.streams[stream]["residents"] += 1
+        link(slot, stream, table)
+    table.facts[0]["count"] = slots.size
+    link_free(table)
 
 
-@lean
+@kernel_no_refcount
 def survey(
     keep: tuple[int, ...],
-    words: IntArray,
-    meta: IntArray,
+    table: Table,
     into_slot: IntArray,
     into_number: IntArray,
     into_expiry: IntArray,
 ) -> int:
     """List all residents: slot, arrival number, last instant of their life."""
     rows = 0
-    for slot in range(meta.size):
-        base = record_of(slot, words)
+    for slot in range(table.meta.size):
+        resident = table.residents[slot]
         into_slot[rows] = slot
-        into_number[rows] = words[base + NUMBER]
-        into_expiry[rows] = words[base + TIME] + keep[meta[slot] & SIDE_BIT]
-        rows += (meta[slot] & ALIVE_BIT) != 0
+        into_number[rows] = resident["number"]
+        into_expiry[rows] = resident["time"] + keep[table.meta[slot] & STREAM_BITS]
+        rows += (table.meta[slot] & ALIVE_BIT) != 0
     return rows
 
 
-@step
-def count_hits(key: np.int64, low: int, high: int, side: int, words: IntArray) -> int:
-    """Count the residents of ``side`` with this key between two times."""
-    slot = words[head_of(key, side, words)]
-    hits = 0
-    while slot >= 0:
-        base = record_of(slot, words)
-        hits += words[base + KEY] == key and low <= words[base + TIME] <= high
-        slot = words[base + NEXT]
-    return hits
+@inline_kernel
+def is_there(slot: int, number: int, table: Table) -> bool:
+    """Whether the resident of this number is still in its slot."""
+    return bool(table.residents[slot]["number"] == number)
 
 
-@step
-def note_match(
-    base: int, time: int, decay: float, words: IntArray, reals: FloatArray
-) -> None:
+@inline_kernel
+def note_match(slot: int, time: int, decay: float, table: Table) -> None:
     """Count a match of a resident at ``time``; earlier ones fade by ``decay``."""
+    details = table.details[slot]
     if decay > 0.0:
-        passed = max(0, time - words[base + LAST])
-        reals[base + MATCHES] *= np.exp(-decay * passed)
-    reals[base + MATCHES] += 1.0
-    words[base + LAST] = max(time, words[base + LAST])
+        passed = max(0, time - details["last_match"])
+        details["matches"] *= np.exp(-decay * passed)
+    details["matches"] += 1.0
+    details["last_match"] = max(time, details["last_match"])
+    table.meta[slot] |= DIRTY_BIT

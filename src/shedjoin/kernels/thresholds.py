@@ -12,48 +12,46 @@ from typing import NamedTuple
 import numpy as np
 
 from shedjoin.kernels.jit import kernel
-from shedjoin.kernels.stages import COINS_SHIFT, coin
-from shedjoin.types import FloatArray, IntArray
+from shedjoin.kernels.matching import COINS_SHIFT, coin
+from shedjoin.types import FloatArray, Grid, IntArray, IntGrid
 
 
 class Stacks(NamedTuple):
-    """Stacks of both pools, one after the other, and how high they are."""
+    """A stack for each pool, and how high each is."""
 
-    number: IntArray
-    score: FloatArray
+    number: IntGrid
+    score: Grid
     height: IntArray
 
 
 @kernel
 def push(pool: int, number: int, score: float, stacks: Stacks) -> None:
     """Note that a row of this score had to leave because of an arrival."""
-    first = pool * (stacks.score.size // 2)
     height = stacks.height[pool]
-    while height and stacks.score[first + height - 1] <= score:
+    while height and stacks.score[pool, height - 1] <= score:
         height -= 1
-    stacks.number[first + height] = number
-    stacks.score[first + height] = score
+    stacks.number[pool, height] = number
+    stacks.score[pool, height] = score
     stacks.height[pool] = height + 1
 
 
 @kernel
 def highest_since(pool: int, number: int, stacks: Stacks) -> float:
     """Highest score that left because of an arrival from a number on."""
-    first = pool * (stacks.score.size // 2)
     low, high = 0, stacks.height[pool]
     while low < high:
         middle = (low + high) // 2
-        if stacks.number[first + middle] < number:
+        if stacks.number[pool, middle] < number:
             low = middle + 1
         else:
             high = middle
-    return stacks.score[first + low] if low < stacks.height[pool] else -np.inf
+    return stacks.score[pool, low] if low < stacks.height[pool] else -np.inf
 
 
 @kernel
 def replay(
     zero: int,
-    raised: FloatArray,
+    raised: Grid,
     row: IntArray,
     number: IntArray,
     pool: IntArray,
@@ -64,11 +62,11 @@ def replay(
 
     ``raised`` is as in ``Found``: an arrival meets residents before it displaces any.
     """
-    steps = raised.size // 2
+    pools, steps = raised.shape
     at = 0
     for step in range(steps):
-        for each in range(2):
-            score = raised[each * steps + step]
+        for each in range(pools):
+            score = raised[each, step]
             if score > -np.inf:
                 push(each, zero + step - 1, score, stacks)
         while at < row.size and row[at] == step:

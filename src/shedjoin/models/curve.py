@@ -1,9 +1,9 @@
 """Age curves: how many results a resident brings per unit of time, by age and key.
 
-The curve is a table ``rate[side, level, age]``: a resident of ``side`` whose key is
-frequent to ``level`` on the other stream (half octaves of its decayed count) brings so
-many results per second at that age. In a stream where only the key matters the table is
-flat in age; where only age matters it is flat in level.
+The curve is a table ``rate[stream, level, age]``: a resident of ``stream`` whose key
+is frequent to ``level`` on the other streams (half octaves of its decayed count) brings
+so many results per second at that age. In a stream where only the key matters the table
+is flat in age; where only age matters it is flat in level.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from shedjoin.kernels.rates import add_spans, best_means
 from shedjoin.models.words import Shape, reals
-from shedjoin.types import FloatArray, IntArray, Side
+from shedjoin.types import FloatArray, IntArray
 
 AGES = 64
 LEVELS = 24
@@ -33,26 +33,29 @@ def level_of(count: FloatArray) -> IntArray:
     return np.minimum(level, LEVELS - 1).astype(np.int64)
 
 
-def age_of(age_us: IntArray, keep_us: int) -> IntArray:
-    """Bucket of an age within the window."""
-    bucket = age_us * AGES // max(1, keep_us)
+def age_of(age_us: IntArray, keep_us: IntArray) -> IntArray:
+    """Bucket of an age within the window of its stream."""
+    bucket = age_us * AGES // np.maximum(1, keep_us)
     return np.clip(bucket, 0, AGES - 1)
 
 
 class Curve:
-    """Matches and time at risk by side, level and age; older evidence counts less.
+    """Matches and time at risk by stream, level and age; older evidence counts less.
 
     Parameters
     ----------
     room : sequence of arrays
-        Of the shapes ``SHAPES``.
-    keep_us : (int, int)
-        How long a resident of each side can be matched.
+        Of the shapes that :meth:`shapes` tells.
+    keep_us : tuple of int
+        How long a resident of each stream can be matched.
     half_life_us : int
         Event time after which evidence counts half.
     """
 
-    SHAPES: tuple[Shape, ...] = ((2, LEVELS, AGES),) * 3
+    @staticmethod
+    def shapes(streams: int) -> tuple[Shape, ...]:
+        """Room for so many streams."""
+        return ((streams, LEVELS, AGES),) * 3
 
     def __init__(
         self, room: Sequence[IntArray], keep_us: tuple[int, ...], half_life_us: int
@@ -62,21 +65,24 @@ class Curve:
         self.matches, self.seconds = reals(room[0]), reals(room[1])
         self.lately = reals(room[2])  # matches that have no time yet
 
-    def add_matches(self, side: IntArray, level: IntArray, age_us: IntArray) -> None:
+    def add_matches(self, stream: IntArray, level: IntArray, age_us: IntArray) -> None:
         """Count matches of residents; they tell nothing before :meth:`tick`."""
-        _add(self.lately, side, level, self._ages(side, age_us), 1.0)
+        age = age_of(age_us, np.array(self.keep_us)[stream])
+        cell = (stream * LEVELS + level) * AGES + age
+        found = np.bincount(cell, minlength=self.lately.size)
+        self.lately += found.reshape(self.lately.shape)
 
     def add_time(
-        self, side: Side, level: IntArray, young_us: IntArray, old_us: IntArray
+        self, stream: int, level: IntArray, young_us: IntArray, old_us: IntArray
     ) -> None:
         """Count the time from one age to another at which rows could be matched."""
-        keep = max(1, self.keep_us[side])
+        keep = max(1, self.keep_us[stream])
         span = np.zeros((LEVELS, AGES))
         low, high = (
             np.asarray(age * (AGES / keep), np.float64) for age in (young_us, old_us)
         )
         add_spans(level, low, high, span)
-        self.seconds[side] += span * (keep * 1e-6 / AGES)
+        self.seconds[stream] += span * (keep * 1e-6 / AGES)
 
     def tick(self, passed_us: int) -> None:
         """Let evidence age; take in the matches of the time that has passed."""
@@ -87,7 +93,7 @@ class Curve:
         self.seconds *= factor
 
     def by_age(self) -> Table:
-        """Results per second, by side and age, whatever the key.
+        """Results per second, by stream and age, whatever the key.
 
         An age that nothing has reached yet is taken to go on as the one before it.
         """
@@ -97,7 +103,7 @@ class Curve:
         return np.take_along_axis(rate, np.maximum.accumulate(known, axis=1), axis=1)
 
     def by_level(self, per_count: float) -> Table:
-        """Results per second, by side, level and age.
+        """Results per second, by stream, level and age.
 
         If keys came independently of all else, a row whose key was counted c times on
         the other stream would find c times ``per_count`` results a second. That, with
@@ -117,11 +123,6 @@ class Curve:
         cell = np.maximum(level[:, :, None] * shape[:, None, :], _TINY)
         return _ratio(self.matches + _STRENGTH, self.seconds + _STRENGTH / cell)
 
-    def _ages(self, side: IntArray, age_us: IntArray) -> IntArray:
-        return np.where(
-            side == 0, age_of(age_us, self.keep_us[0]), age_of(age_us, self.keep_us[1])
-        )
-
 
 def priorities(rate: Table) -> Table:
     """Best mean rate from each age on: ``max over j > i of (C(j) - C(i)) / (j - i)``.
@@ -138,10 +139,3 @@ def priorities(rate: Table) -> Table:
 def _ratio(matches: Table, seconds: Table) -> Table:
     """Rates; none where no time has passed, even if rows that came early did match."""
     return np.where(seconds > 0.0, matches / np.maximum(seconds, _TINY), 0.0)
-
-
-def _add(
-    table: Table, side: IntArray, level: IntArray, age: IntArray, amount: float
-) -> None:
-    cell = (side * LEVELS + level) * AGES + age
-    table += amount * np.bincount(cell, minlength=table.size).reshape(table.shape)

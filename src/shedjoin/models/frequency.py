@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shedjoin.kernels.rates import FASTER, read_opposite
-from shedjoin.kernels.sketch import DEPTH, add_keys
+from shedjoin.kernels.rates import FASTER, read_partners
+from shedjoin.kernels.sketch import DEPTH, PACES, add_keys
 from shedjoin.models.words import Shape, reals
-from shedjoin.types import FloatArray, IntArray, Side
+from shedjoin.types import FloatArray, IntArray
 
 _RESCALE_AT = 512.0
 SLOW, FAST = 0, 1
@@ -38,19 +38,19 @@ class Frequency:
         self.half_life_us = half_life_us
         self.half_lives = half_life_us, max(1, half_life_us // FASTER)
         counts, totals, self.origin_us = room
-        self.counts = reals(counts)  # by side, cell and pace
+        self.counts = reals(counts)  # by stream, cell and pace
         self.totals = reals(totals)
 
     @staticmethod
-    def shapes(width: int) -> tuple[Shape, ...]:
+    def shapes(streams: int, width: int) -> tuple[Shape, ...]:
         """Room for sketches with so many cells a row, a power of two."""
-        return (2, DEPTH * width, 2), (2,), (2,)
+        return (streams, DEPTH * width, PACES), (streams,), (PACES,)
 
-    def add(self, side: Side, key: IntArray, time: IntArray, clock_us: int) -> None:
+    def add(self, stream: int, key: IntArray, time: IntArray, clock_us: int) -> None:
         """Count arrivals of one stream, up to ``clock_us``."""
         if not self.totals.any():
             self.origin_us[:] = clock_us
-        weight = np.empty((key.size, 2))
+        weight = np.empty((key.size, PACES))
         for pace in (SLOW, FAST):
             if self._halvings(pace, clock_us) > _RESCALE_AT:
                 self.counts[:, :, pace] *= self._fade(pace, clock_us)
@@ -58,20 +58,20 @@ class Frequency:
                 self.origin_us[pace] = clock_us
             halvings = (time - self.origin_us[pace]) / self.half_lives[pace]
             weight[:, pace] = np.exp2(halvings)
-        add_keys(key, weight.reshape(-1), self.counts[side].reshape(-1))
-        self.totals[side] += weight[:, SLOW].sum()
+        add_keys(key, weight.reshape(-1), self.counts[stream].reshape(-1))
+        self.totals[stream] += weight[:, SLOW].sum()
 
-    def total(self, side: Side, clock_us: int) -> float:
+    def total(self, stream: int, clock_us: int) -> float:
         """Decayed count of all arrivals of one stream."""
-        return float(self.totals[side] * self._fade(SLOW, clock_us))
+        return float(self.totals[stream] * self._fade(SLOW, clock_us))
 
-    def opposite(
-        self, side: IntArray, key: IntArray, clock_us: int
+    def of_partners(
+        self, stream: IntArray, key: IntArray, clock_us: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Count each row's key on the other stream: at the slow pace, and at best."""
+        """Count each row's key on the other streams: at the slow pace, and at best."""
         slow, best = np.empty(key.size), np.empty(key.size)
         fade = np.array([self._fade(pace, clock_us) for pace in (SLOW, FAST)])
-        read_opposite(side, key, self.counts, fade, slow, best)
+        read_partners(stream, key, self.counts, fade, slow, best)
         return slow, best
 
     def _halvings(self, pace: int, clock_us: int) -> float:

@@ -17,7 +17,7 @@ from shedjoin.models.sampling import (
 )
 from shedjoin.models.words import Shape, cut, reals, size_of
 from shedjoin.models.worth import Worth
-from shedjoin.types import SIDES, BoolArray, FloatArray, IntArray, Side
+from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _SMALLEST, _LARGEST = 1 << 8, 1 << 13
 _TICKS = 64
@@ -31,8 +31,8 @@ class Models:
 
     Parameters
     ----------
-    keep_us : (int, int)
-        How long a row of each side can be matched.
+    keep_us : tuple of int
+        How long a row of each stream can be matched.
     capacity_rows : int
         About how many residents the shard may have; the models' room follows it.
     samples : bool
@@ -52,11 +52,13 @@ class Models:
     ) -> None:
         window = max(1, *keep_us)
         self.keep_us = keep_us
+        self._streams = range(len(keep_us))
         self.capacity_rows = float(capacity_rows)
         self._samples = samples
         if words is None:
-            words = np.zeros(self.words_of(capacity_rows), np.int64)
-        frequency, curve, worth, monitored, own = _shapes(capacity_rows)
+            words = np.zeros(self.words_of(capacity_rows, len(keep_us)), np.int64)
+        shapes = _shapes(capacity_rows, len(keep_us))
+        frequency, curve, worth, monitored, own = shapes
         self.words = words
         room = iter(cut(words, (*frequency, *curve, *worth, *monitored, *own)))
         self.frequency = Frequency([next(room) for _ in frequency], window)
@@ -74,9 +76,9 @@ class Models:
         self._lives: Table | None = None
 
     @staticmethod
-    def words_of(capacity_rows: int) -> int:
+    def words_of(capacity_rows: int, streams: int) -> int:
         """Words that the models of a shard with so many residents take."""
-        return sum(map(size_of, _shapes(capacity_rows)))
+        return sum(map(size_of, _shapes(capacity_rows, streams)))
 
     @property
     def clock_us(self) -> int:
@@ -89,7 +91,7 @@ class Models:
 
     def observe(
         self,
-        side: IntArray,
+        stream: IntArray,
         key: IntArray,
         time: IntArray,
         importance: FloatArray | None = None,
@@ -97,7 +99,7 @@ class Models:
         clock_us: int | None = None,
         learn: bool = True,
     ) -> None:
-        """Learn from arrivals of both streams, in their order.
+        """Learn from arrivals of all streams, in their order.
 
         The clock after them is the greatest of their times if none is told; a row after
         it counts as if it came then. Without ``learn`` only the monitored slice is kept
@@ -107,75 +109,77 @@ class Models:
             clock_us = int(time.max())
         if not self._clocks[_FIRST]:
             self._clocks[[_FIRST, _TICK]] = min(int(time[0]), clock_us)
-        watched = self.make_room(side, key)
+        watched = self.make_room(stream, key)
         before = self.clock_us or min(int(time[0]), clock_us)
         self._counted_us = before
         self._clocks[_NOW] = max(before, clock_us)
         if importance is not None and learn:
             passed = self.clock_us - before
             fade = 0.5 ** (passed / self.frequency.half_life_us)
-            self.worth.add(side, importance, fade)
-        mine = [np.flatnonzero(side == own) for own in SIDES]
-        for own in SIDES:
-            rows = mine[own][watched[mine[own]]]
-            self._watch(own, key[rows], time[rows], learn=learn)
+            self.worth.add(stream, importance, fade)
+        mine = [np.flatnonzero(stream == own) for own in self._streams]
+        for own, rows in enumerate(mine):
+            seen = rows[watched[rows]]
+            self._watch(own, key[seen], time[seen], learn=learn)
         if learn:
             self._tick()
-            for own in SIDES:
-                rows = mine[own]
+            for own, rows in enumerate(mine):
                 counted = np.minimum(time[rows], self.clock_us)
                 self.frequency.add(own, key[rows], counted, self.clock_us)
 
-    def make_room(self, side: IntArray, key: IntArray) -> BoolArray:
+    def make_room(self, stream: IntArray, key: IntArray) -> BoolArray:
         """Monitor fewer keys if coming arrivals would be too many ghosts.
 
         Tells which arrivals are monitored.
         """
         while True:
             watched = self.slice.monitored(key)
-            coming = np.bincount(side[watched], minlength=2)
+            coming = np.bincount(stream[watched], minlength=len(self.keep_us))
             if self.slice.has_room(coming, self.clock_us):
                 return watched
 
-    def opposite_count(self, side: IntArray, key: IntArray) -> FloatArray:
-        """Decayed count of each row's key on the other stream."""
-        return self.frequency.opposite(side, key, self.clock_us)[1]
+    def partner_count(self, stream: IntArray, key: IntArray) -> FloatArray:
+        """Decayed count of each row's key on the other stream.
 
-    def rate(self, side: Side) -> float:
+        Counts of several other streams multiply.
+        """
+        return self.frequency.of_partners(stream, key, self.clock_us)[1]
+
+    def rate(self, stream: int) -> float:
         """Arrivals of a stream per second, lately."""
         passed = max(1, self.clock_us - int(self._clocks[_FIRST]))
         faded = self.frequency.half_life_us / np.log(2.0)
         seconds = faded * -np.expm1(-passed / faded) * 1e-6
-        return float(self.frequency.total(side, self.clock_us) / seconds)
+        return float(self.frequency.total(stream, self.clock_us) / seconds)
 
-    def priority_by_age(self, side: IntArray, age_us: IntArray) -> FloatArray:
+    def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, whatever the key."""
         if self._by_age is None:
             self._by_age = priorities(self.curve.by_age())[:, None, :].copy()
-        level = np.zeros(side.size, np.int64)
-        return self._pick(self._by_age, side, level, age_us)
+        level = np.zeros(stream.size, np.int64)
+        return self._pick(self._by_age, stream, level, age_us)
 
-    def priority(self, side: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
+    def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, for its key's frequency."""
         if self._by_level is None:
             self._by_level = priorities(self.curve.by_level(self._per_count))
-        level, news = self._known(side, key)
-        return news * self._pick(self._by_level, side, level, age_us)
+        level, news = self._known(stream, key)
+        return news * self._pick(self._by_level, stream, level, age_us)
 
-    def expected_matches(self, side: IntArray, key: IntArray) -> FloatArray:
+    def expected_matches(self, stream: IntArray, key: IntArray) -> FloatArray:
         """Matches that a new row will have in all its life."""
         if self._lives is None:
             rate = self.curve.by_level(self._per_count)
             self._lives = rate.sum(axis=2) * self._spans[:, None]
-        level, news = self._known(side, key)
-        return news * self._lives[side, level]
+        level, news = self._known(stream, key)
+        return news * self._lives[stream, level]
 
-    def cluster_sizes(self, side: IntArray, key: IntArray) -> FloatArray:
+    def cluster_sizes(self, stream: IntArray, key: IntArray) -> FloatArray:
         """Expected matches of new rows, 1 on average, as PPS-CLUSTER takes them."""
-        return pps_sizes(self.expected_matches(side, key), self._mean_matches())
+        return pps_sizes(self.expected_matches(stream, key), self._mean_matches())
 
     def _mean_matches(self) -> float:
-        """Matches of a row of either side in all its life, on average; 0 if unknown."""
+        """Matches of a row of any stream in all its life, on average; 0 if unknown."""
         rates = self.curve.by_age().sum(axis=1) * self._spans
         rows = self.curve.seconds.sum(axis=(1, 2))
         return float(rates @ rows / max(rows.sum(), 1e-30))
@@ -188,20 +192,22 @@ class Models:
             return Outlook(1.0, (0.0, 0.0, 0.0))
         return Outlook(fraction, (variance[0], variance[1], variance[2]))
 
-    def mean_worth(self, side: IntArray, importance: FloatArray) -> FloatArray:
+    def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:
         """Mean importance of a result with each row."""
-        return self.worth.mean(side, importance)
+        return self.worth.mean(stream, importance)
 
-    def _watch(self, side: Side, key: IntArray, time: IntArray, *, learn: bool) -> None:
+    def _watch(
+        self, stream: int, key: IntArray, time: IntArray, *, learn: bool
+    ) -> None:
         key.flags.writeable = False
         time.flags.writeable = False
-        seen = self.slice.meet(side, key, time)
+        seen = self.slice.meet(stream, key, time)
         self.seen_pairs += seen.key.size
         self.seen_matches += seen.key.size / self.slice.share
         if learn:
-            level = self._levels(seen.side, seen.key)
-            self.curve.add_matches(seen.side, level, seen.age_us)
-        self.slice.add(side, key, time)
+            level = self._levels(seen.stream, seen.key)
+            self.curve.add_matches(seen.stream, level, seen.age_us)
+        self.slice.add(stream, key, time)
 
     def _tick(self) -> None:
         passed = self.clock_us - int(self._clocks[_TICK])
@@ -209,33 +215,30 @@ class Models:
             return
         self._by_age = self._by_level = self._lives = None
         self.curve.tick(passed)
-        for side in SIDES:
-            ghosts = self.slice.ghosts(side)
+        for stream, keep in enumerate(self.keep_us):
+            ghosts = self.slice.ghosts(stream)
             there = np.flatnonzero(
-                ghosts.time + self.keep_us[side] >= self._clocks[_TICK]
+                ghosts.time + keep >= self._clocks[_TICK]
             )  # at the last tick
             key, time = ghosts.key[there], ghosts.time[there]
-            level = self._levels(np.full(key.size, side, np.int64), key)
+            level = self._levels(np.full(key.size, stream, np.int64), key)
             self.curve.add_time(
-                side, level, self._clocks[_TICK] - time, self.clock_us - time
+                stream, level, self._clocks[_TICK] - time, self.clock_us - time
             )
         self._clocks[_TICK] = self.clock_us
         if self._samples:
-            self._look_out()
+            self._judge_samples()
 
-    def _look_out(self) -> None:
+    def _judge_samples(self) -> None:
         """Judge samples anew, on the rows of the slice that have not expired."""
         parts = []
-        for side in SIDES:
-            mine, theirs = (
-                self.slice.ghosts(side),
-                self.slice.ghosts(1 if side == 0 else 0),
-            )
-            keep = max(1, self.keep_us[side])
+        for stream in self._streams:
+            mine, theirs = self.slice.ghosts(stream), self.slice.others(stream)
+            keep = max(1, self.keep_us[stream])
             lived = np.maximum(0, self.clock_us - mine.time) / keep
             there = lived <= 1.0
             mine = Ghosts(mine.key[there], mine.time[there])
-            own = np.full(mine.key.size, side)
+            own = np.full(mine.key.size, stream)
             met = matches_so_far(mine, theirs, keep)
             expected = self.expected_matches(own, mine.key)
             parts.append(Rows(expected, met, lived[there]))
@@ -250,13 +253,14 @@ class Models:
             return 1.0
         passed = self.clock_us - int(self._clocks[_FIRST])
         there = sum(
-            self.rate(side) * min(self.keep_us[side], passed) * 1e-6 for side in SIDES
+            self.rate(stream) * min(keep, passed) * 1e-6
+            for stream, keep in enumerate(self.keep_us)
         )
         return min(1.0, rows / there) if there else 1.0
 
     @property
     def _spans(self) -> FloatArray:
-        """Seconds of an age, by side."""
+        """Seconds of an age, by stream."""
         return np.array(self.keep_us) * (1e-6 / AGES)
 
     @property
@@ -264,41 +268,41 @@ class Models:
         """Arrivals per second of a key, by its decayed count."""
         return float(np.log(2.0) / (self.frequency.half_life_us * 1e-6))
 
-    def _levels(self, side: IntArray, key: IntArray) -> IntArray:
+    def _levels(self, stream: IntArray, key: IntArray) -> IntArray:
         """Levels as they were read when the rows came: before they were counted.
 
         Counts of that time, faded until now, would be those of rarer keys.
         """
-        return level_of(self.frequency.opposite(side, key, self._counted_us)[0])
+        return level_of(self.frequency.of_partners(stream, key, self._counted_us)[0])
 
-    def _known(self, side: IntArray, key: IntArray) -> tuple[IntArray, FloatArray]:
-        """Level of each row's key on the other stream, and what is new of it.
+    def _known(self, stream: IntArray, key: IntArray) -> tuple[IntArray, FloatArray]:
+        """Level of each row's key on the other streams, and what is new of it.
 
         Levels go by the slow pace, which does not jump; what is new comes on top.
         """
-        slow, best = self.frequency.opposite(side, key, self.clock_us)
+        slow, best = self.frequency.of_partners(stream, key, self.clock_us)
         news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
         return level_of(slow), news
 
     def _pick(
-        self, table: Table, side: IntArray, level: IntArray, age_us: IntArray
+        self, table: Table, stream: IntArray, level: IntArray, age_us: IntArray
     ) -> FloatArray:
         """Read a table; between two ages in proportion, so that few rows are equal."""
         per_us = AGES / np.maximum(np.array(self.keep_us), 1)
-        rate = np.empty(side.size)
-        read_table(side, level, age_us, per_us, table, rate)
+        rate = np.empty(stream.size)
+        read_table(stream, level, age_us, per_us, table, rate)
         return rate
 
 
-def _shapes(capacity_rows: int) -> tuple[tuple[Shape, ...], ...]:
+def _shapes(capacity_rows: int, streams: int) -> tuple[tuple[Shape, ...], ...]:
     """Room for each model of a shard with so many residents, and for clocks."""
     width = 1 << (max(1, capacity_rows) - 1).bit_length()
     width = min(max(width, _SMALLEST), _LARGEST)
     ghosts = max(_SMALLEST, width // 4)
     return (
-        Frequency.shapes(width),
-        Curve.SHAPES,
-        Worth.SHAPES,
-        Slice.shapes(ghosts),
+        Frequency.shapes(streams, width),
+        Curve.shapes(streams),
+        Worth.shapes(streams),
+        Slice.shapes(streams, ghosts),
         ((3,), (5,)),
     )

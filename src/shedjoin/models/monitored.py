@@ -19,53 +19,59 @@ import numpy as np
 from shedjoin.kernels.hashing import chain_words
 from shedjoin.kernels.index import NOWHERE, STRIDE, Index, Pairs, fixed, link, probe
 from shedjoin.models.words import Shape
-from shedjoin.types import SIDES, BoolArray, IntArray, Side
+from shedjoin.types import BoolArray, IntArray
 
 _ALL = 1 << 31
 _ROOM = 1 << 12
 
 
 class Ghosts(NamedTuple):
-    """Key and time of monitored rows of one side, in order of arrival."""
+    """Key and time of monitored rows of one stream, in order of arrival."""
 
     key: IntArray
     time: IntArray
 
 
 class Seen(NamedTuple):
-    """Matches of ghosts: side and key of the earlier row, and how long it waited."""
+    """Matches of ghosts: stream and key of the earlier row, and how long it waited."""
 
-    side: IntArray
+    stream: IntArray
     key: IntArray
     age_us: IntArray
 
 
 class Slice:
-    """Ghosts of both sides.
+    """Ghosts of all streams.
 
     Parameters
     ----------
     room : sequence of arrays
         Of the shapes that :meth:`shapes` tells.
-    keep_us : (int, int)
-        How long a row of each side can be matched.
+    keep_us : tuple of int
+        How long a row of each stream can be matched.
     """
 
     def __init__(self, room: Sequence[IntArray], keep_us: tuple[int, ...]) -> None:
         self._key, self._time, self._ends, self._halvings = room
         self.room = self._key.shape[1]
         self.keep_us = keep_us
-        self._index = [self._linked(side) for side in SIDES]
+        self._streams = range(len(keep_us))
+        self._index = [self._linked(stream) for stream in self._streams]
 
     @staticmethod
-    def shapes(ghosts: int) -> tuple[Shape, ...]:
-        """Room for so many ghosts a side, a power of two."""
-        return (2, ghosts), (2, ghosts), (2,), (1,)
+    def shapes(streams: int, ghosts: int) -> tuple[Shape, ...]:
+        """Room for so many ghosts a stream, a power of two."""
+        return (streams, ghosts), (streams, ghosts), (streams,), (1,)
 
-    def ghosts(self, side: Side) -> Ghosts:
-        """Ghosts of one side, for as long as none is added or goes."""
-        end = self._ends[side]
-        return Ghosts(self._key[side, :end], self._time[side, :end])
+    def ghosts(self, stream: int) -> Ghosts:
+        """Ghosts of one stream, for as long as none is added or goes."""
+        end = self._ends[stream]
+        return Ghosts(self._key[stream, :end], self._time[stream, :end])
+
+    def others(self, stream: int) -> Ghosts:
+        """Ghosts of all other streams, one stream after the other."""
+        found = [self.ghosts(other) for other in self._streams if other != stream]
+        return Ghosts(*map(np.concatenate, zip(*found, strict=True)))
 
     def monitored(self, key: IntArray) -> BoolArray:
         """Tell which keys are monitored."""
@@ -76,12 +82,19 @@ class Slice:
         """Part of all keys that is monitored."""
         return float(self._threshold / _ALL)
 
-    def meet(self, side: Side, key: IntArray, time: IntArray) -> Seen:
-        """Match monitored arrivals with ghosts of the other side."""
-        other: Side = 1 if side == 0 else 0
+    def meet(self, stream: int, key: IntArray, time: IntArray) -> Seen:
+        """Match monitored arrivals with ghosts of the other streams."""
+        found = [
+            self._meet_one(stream, other, key, time)
+            for other in self._streams
+            if other != stream
+        ]
+        return Seen(*map(np.concatenate, zip(*found, strict=True)))
+
+    def _meet_one(self, stream: int, other: int, key: IntArray, time: IntArray) -> Seen:
         pairs = Pairs.room(_ROOM)
         low = fixed(time - self.keep_us[other])
-        high = fixed(time + self.keep_us[side])
+        high = fixed(time + self.keep_us[stream])
         start, arrival, slot = 0, [], []
         while start < key.size:
             index = self._index[other]
@@ -96,57 +109,57 @@ class Slice:
             return Seen(nothing, nothing, nothing)
         rows = np.concatenate(arrival)
         waited = time[rows] - self.ghosts(other).time[np.concatenate(slot)]
-        owner = np.where(waited >= 0, other, side)
+        owner = np.where(waited >= 0, other, stream)
         return Seen(owner, key[rows], np.abs(waited))
 
-    def add(self, side: Side, key: IntArray, time: IntArray) -> None:
+    def add(self, stream: int, key: IntArray, time: IntArray) -> None:
         """Keep monitored arrivals as ghosts, as far as there is room."""
-        end = self._ends[side]
+        end = self._ends[stream]
         key, time = key[: self.room - end], time[: self.room - end]
-        self._key[side, end : end + key.size] = key
-        self._time[side, end : end + key.size] = time
-        link(fixed(key), fixed(time), end, self._index[side])
-        self._ends[side] += key.size
+        self._key[stream, end : end + key.size] = key
+        self._time[stream, end : end + key.size] = time
+        link(fixed(key), fixed(time), end, self._index[stream])
+        self._ends[stream] += key.size
 
     def has_room(self, coming: IntArray, clock_us: int) -> bool:
-        """Make room for so many ghosts of each side.
+        """Make room for so many ghosts of each stream.
 
         Expired ghosts go; if that is not enough, half of the keys are not monitored
         any more, and the answer is False: fewer may be coming now.
         """
         if (self._ends + coming <= self.room).all():
             return True
-        for side in SIDES:
-            self._keep(side, self.ghosts(side).time + self.keep_us[side] >= clock_us)
+        for stream, keep in enumerate(self.keep_us):
+            self._keep(stream, self.ghosts(stream).time + keep >= clock_us)
         there = self._ends
         fits = bool((there + coming <= self.room).all())
         crowded = bool((2 * there > self.room).any())
         if not fits or crowded:
             self._halvings[0] += 1
-            for side in SIDES:
-                self._keep(side, self.monitored(self.ghosts(side).key))
-        self._index = [self._linked(side) for side in SIDES]
+            for stream in self._streams:
+                self._keep(stream, self.monitored(self.ghosts(stream).key))
+        self._index = [self._linked(stream) for stream in self._streams]
         return fits and not crowded
 
     @property
     def _threshold(self) -> int:
         return _ALL >> int(self._halvings[0])
 
-    def _keep(self, side: Side, those: BoolArray) -> None:
+    def _keep(self, stream: int, select: BoolArray) -> None:
         """Let the other ghosts go; room that nobody uses is zero."""
-        kept = [column[those] for column in self.ghosts(side)]
-        self._ends[side] = kept[0].size
+        kept = [column[select] for column in self.ghosts(stream)]
+        self._ends[stream] = kept[0].size
         for column, rows in zip((self._key, self._time), kept, strict=True):
-            column[side] = 0
-            column[side, : rows.size] = rows
+            column[stream] = 0
+            column[stream, : rows.size] = rows
 
-    def _linked(self, side: Side) -> Index:
+    def _linked(self, stream: int) -> Index:
         index = Index(
             np.full(self.room, NOWHERE, np.int64),
             np.zeros(STRIDE * self.room, np.int64),
             0,
         )
-        ghosts = self.ghosts(side)
+        ghosts = self.ghosts(stream)
         link(fixed(ghosts.key), fixed(ghosts.time), 0, index)
         return index
 

@@ -23,7 +23,7 @@ _OLD = 0.75
 
 
 class Rows(NamedTuple):
-    """Monitored rows of both sides."""
+    """Monitored rows of all streams."""
 
     expected: FloatArray  # matches in all their life, as predicted
     met: FloatArray  # matches so far
@@ -109,7 +109,7 @@ def pps_sizes(expected: FloatArray, mean: float) -> FloatArray:
 
 
 def matches_so_far(mine: Ghosts, theirs: Ghosts, keep_us: int) -> FloatArray:
-    """Rows of the other side that came after each row and within its life."""
+    """Rows of the other streams that came after each row and within its life."""
     order = np.lexsort((theirs.time, theirs.key))
     time = np.concatenate([theirs.time[order], mine.time])
     _, rank = np.unique(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from shedjoin.models.words import Shape, reals
-from shedjoin.types import SIDES, FloatArray, IntArray
+from shedjoin.types import FloatArray, IntArray
 
 BINS = 128
 _FINEST = -32.0
@@ -17,50 +17,59 @@ _PER_OCTAVE = 2.0
 class Worth:
     """Decayed histograms of importance, in half octaves; zero and below share a bin.
 
-    A side without importance (infinite) has no say in a pair's worth.
+    A stream without importance (infinite) has no say in what a result is worth.
 
     Parameters
     ----------
     room : sequence of arrays
-        Of the shapes ``SHAPES``.
+        Of the shapes that :meth:`shapes` tells.
     """
 
-    SHAPES: tuple[Shape, ...] = ((2, BINS),) * 2
+    @staticmethod
+    def shapes(streams: int) -> tuple[Shape, ...]:
+        """Room for so many streams."""
+        return ((streams, BINS),) * 2
 
     def __init__(self, room: Sequence[IntArray]) -> None:
         self.count, self.total = map(reals, room)
 
-    def add(self, side: IntArray, importance: FloatArray, fade: float) -> None:
+    def add(self, stream: IntArray, importance: FloatArray, fade: float) -> None:
         """Count the importances of arrivals; older ones fade."""
         self.count *= fade
         self.total *= fade
         rows = np.flatnonzero(np.isfinite(importance))
         if rows.size:
-            cell = side[rows] * BINS + _bin(importance[rows])
-            size = 2 * BINS
-            self.count += np.bincount(cell, minlength=size).reshape(2, BINS)
+            cell = stream[rows] * BINS + _bin(importance[rows])
+            size, shape = self.count.size, self.count.shape
+            self.count += np.bincount(cell, minlength=size).reshape(shape)
             weight = np.bincount(cell, importance[rows], minlength=size)
-            self.total += weight.reshape(2, BINS)
+            self.total += weight.reshape(shape)
 
-    def mean(self, side: IntArray, importance: FloatArray) -> FloatArray:
-        """Mean worth of a pair of each row with an arrival of the other stream."""
+    def mean(self, stream: IntArray, importance: FloatArray) -> FloatArray:
+        """Mean worth of a result of each row with an arrival of the other streams."""
         out = np.where(np.isinf(importance), 1.0, importance)
-        for own in SIDES:
-            count = self.count[1 - own]
+        for own in range(len(self.count)):
+            count = self._others(self.count, own)
             if not count.any():
                 continue
-            rows = np.flatnonzero(side == own)
+            rows = np.flatnonzero(stream == own)
             there = np.flatnonzero(count)
-            centre = self.total[1 - own][there] / count[there]
-            below = np.concatenate([[0.0], np.cumsum(self.total[1 - own][there])])
+            total = self._others(self.total, own)
+            centre = total[there] / count[there]
+            below = np.concatenate([[0.0], np.cumsum(total[there])])
             above = count.sum() - np.concatenate([[0.0], np.cumsum(count[there])])
             at = np.searchsorted(centre, importance[rows])
             mine = importance[rows]
             silent = np.isinf(mine)
             shared = below[at] + np.where(silent, 0.0, mine) * above[at]
-            whole = self.total[1 - own].sum()
-            out[rows] = np.where(silent, whole, shared) / count.sum()
+            out[rows] = np.where(silent, total.sum(), shared) / count.sum()
         return out
+
+    @staticmethod
+    def _others(table: FloatArray, own: int) -> FloatArray:
+        """All streams but one, together."""
+        others: FloatArray = np.delete(table, own, axis=0).sum(axis=0)
+        return others
 
 
 def _bin(importance: FloatArray) -> IntArray:

@@ -6,6 +6,7 @@ from shedjoin.operators.budgeted.join import BudgetedJoin
 from shedjoin.operators.exact.join import ExactJoin
 from shedjoin.operators.frame.join import Join, Opening
 from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
 _KINDS: dict[str, type[ExactJoin | BudgetedJoin]] = {
@@ -16,6 +17,12 @@ _KINDS: dict[str, type[ExactJoin | BudgetedJoin]] = {
 def kind_of(spec: JoinSpec) -> str:
     """Name the kind of join."""
     return ExactJoin.kind if spec.shedding is None else BudgetedJoin.kind
+
+
+def holds_nothing(directory: Directory, spec: JoinSpec) -> bool:
+    """Whether there is nothing to the state of this join but its directory."""
+    operator = _KINDS[kind_of(spec)]
+    return directory.kind == operator.kind and not operator.numbers(directory)
 
 
 def open_join(opening: Opening) -> Join:

@@ -30,7 +30,7 @@ class Residents(NamedTuple):
     ([3000000, 2000000], [7000000, 8000000])
     """
 
-    side: IntArray
+    stream: IntArray
     key: IntArray
     time: IntArray
     number: IntArray
@@ -48,8 +48,7 @@ class Residents(NamedTuple):
     @property
     def remaining_us(self) -> IntArray:
         """Time until nothing can match the row any more."""
-        keep = self.side * self.keep_us[1] + (1 - self.side) * self.keep_us[0]
-        return keep - self.age_us
+        return np.array(self.keep_us)[self.stream] - self.age_us
 
     @staticmethod
     def example(
@@ -61,10 +60,10 @@ class Residents(NamedTuple):
         matches: list[float] | None = None,
         last_match: list[int] | None = None,
     ) -> Residents:
-        """Left-side rows for docstrings and tests; the window is ten seconds."""
+        """Rows of the first stream for docstrings; the window is ten seconds."""
         rows = len(time)
         return Residents(
-            side=np.zeros(rows, np.int64),
+            stream=np.zeros(rows, np.int64),
             key=np.array(key or [0] * rows, np.int64),
             time=np.array(time, np.int64),
             number=np.arange(rows),
@@ -104,7 +103,7 @@ class Policy:
         """Choose the arrivals that take part at all; None is all."""
 
     def probe(self, arrivals: Residents, models: Models) -> BoolArray | None:
-        """Choose the arrivals that look at the other side; None is all."""
+        """Choose the arrivals that look for matches; None is all."""
 
     def retain(self, arrivals: Residents, models: Models) -> FloatArray | None:
         """Probability with which each arrival may be stored; None is 1."""

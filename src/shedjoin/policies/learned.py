@@ -61,7 +61,7 @@ class Expected(Policy):
 
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row: results per second from now on, at best."""
-        return models.priority(residents.side, residents.key, residents.age_us)
+        return models.priority(residents.stream, residents.key, residents.age_us)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,5 +111,5 @@ class Valued(Policy):
 
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row: importance per second from now on, at best."""
-        rate = models.priority(residents.side, residents.key, residents.age_us)
-        return rate * models.mean_worth(residents.side, residents.importance)
+        rate = models.priority(residents.stream, residents.key, residents.age_us)
+        return rate * models.mean_worth(residents.stream, residents.importance)

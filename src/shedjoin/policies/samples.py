@@ -148,7 +148,7 @@ class PpsCluster(ByLot):
 
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row: its expected matches over its lot."""
-        size = models.cluster_sizes(residents.side, residents.key)
+        size = models.cluster_sizes(residents.stream, residents.key)
         return by_lot(self.seed, size, residents)
 
 
@@ -223,7 +223,7 @@ class Uniform(ByLot):
         """Matches that each row is expected to have; no end while all are emitted."""
         if min(self.fraction, models.outlook.fraction) == 1.0:
             return np.zeros(arrivals.key.size, np.int64)
-        expected = models.expected_matches(arrivals.side, arrivals.key)
+        expected = models.expected_matches(arrivals.stream, arrivals.key)
         return np.rint(expected).clip(1, _MOST_COINS).astype(np.int64)
 
     def score(self, residents: Residents, models: Models) -> FloatArray:

@@ -23,7 +23,7 @@ class Prob(Policy):
     -----
     *Source.* Section 3.3 of [1]_ (PROB; the heuristic is Das, Gehrke and Riedewald's).
 
-    *Symbols.* f2(v), the opposite frequency of value v, is ``opposite_count``, the
+    *Symbols.* f2(v), the opposite frequency of value v, is ``partner_count``, the
     decayed number of arrivals with that key, from a sketch.
 
     *Departures.* Frequencies are learned while the join runs and fade with a half-life
@@ -60,7 +60,7 @@ class Prob(Policy):
 
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row: how often its key comes on the other stream."""
-        return models.opposite_count(residents.side, residents.key)
+        return models.partner_count(residents.stream, residents.key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +108,4 @@ class Age(Policy):
 
     def score(self, residents: Residents, models: Models) -> FloatArray:
         """Worth of each row: the best mean rate of results from its age on."""
-        return models.priority_by_age(residents.side, residents.age_us)
+        return models.priority_by_age(residents.stream, residents.age_us)

@@ -24,8 +24,9 @@ FOLDER = "shedjoin"
 ENABLED = "spark.shedjoin.copies.enabled"
 MAX_BYTES = "spark.shedjoin.copies.maxBytes"
 MAX_AGE = "spark.shedjoin.copies.maxAge"
-_SWEEP_EVERY_S = 1.0
-_last_sweep: dict[Path, float] = {}
+_SWEEP_EVERY_S, _SWEEP_PART = 1.0, 0.02
+"""Seconds between two sweeps at least, and what part of the time they may take."""
+_next_sweep: dict[Path, float] = {}
 _works = count()
 _WORKER = token_hex(4)
 """Tells workers of two containers apart: their process ids may be the same."""
@@ -136,17 +137,19 @@ def sweep(root: Path, settings: CopySettings) -> None:
     """Remove copies that nobody used for long, and the oldest while there are too many.
 
     These are copies of stopped queries, of shards that moved to other nodes, and what
-    killed workers left behind. Once a second is often enough.
+    killed workers left behind. Once a second is often enough, and less often where
+    there are many copies to look at.
     """
-    now = time.monotonic()
-    pause = min(_SWEEP_EVERY_S, settings.max_age_s)
-    if now - _last_sweep.get(root, now - pause) < pause:
+    start = time.monotonic()
+    if start < _next_sweep.get(root, start):
         return
-    _last_sweep[root] = now
     try:
         _sweep(root, settings)
     except OSError as error:  # others sweep, too, and Spark removes whole folders
         log.info("Copies of state in %s were not swept: %s", root, error)
+    took = time.monotonic() - start
+    pause = max(min(_SWEEP_EVERY_S, settings.max_age_s), took / _SWEEP_PART)
+    _next_sweep[root] = start + pause
 
 
 def _sweep(root: Path, settings: CopySettings) -> None:

@@ -17,7 +17,7 @@ from shedjoin.spark.event_time import time_metadata, with_event_time
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
-from shedjoin.spark.wire import PACKED, Packer, Packing, joined_type, unpack_rows
+from shedjoin.spark.wire import JOINED, PACKED, Packer, Packing, unpack_rows
 from shedjoin.spec.keys import SIDES, On, key_pairs
 from shedjoin.spec.report import combine, count_types
 from shedjoin.spec.shedding import Shedding
@@ -102,7 +102,7 @@ def planned(
         .groupBy("shard")
         .transformWithStateInPandas(
             JoinProcessor(spec, numbers, name, settings, durable=streaming),
-            joined_type(spec.names),
+            JOINED,
             "append",
             "EventTime" if streaming else "None",
         )
@@ -175,17 +175,23 @@ def _usable(
 def _totals(streams: Sequence[str]) -> list[Column]:
     """Counts over all shards; and of the shard that stands out, if one does."""
     functions = {"sum": F.sum, "max": F.max}
-    totals = [
-        F.coalesce(functions[combine(name)](name), F.lit(0)).alias(name)
-        for name in count_types(streams)
-    ]
-    residents = reduce(add, (F.col(f"resident_{stream}") for stream in streams))
+    kinds = count_types(streams)
+    count = {name: F.col("counts")[place] for place, name in enumerate(kinds)}
+
+    def total(found: Column, name: str, kind: type = int) -> Column:
+        whole = F.coalesce(found, F.lit(0.0))
+        return (whole if kind is float else whole.cast("long")).alias(name)
+
+    residents = reduce(add, (count[f"resident_{stream}"] for stream in streams))
     return [
-        *totals,
-        F.coalesce(F.max(residents), F.lit(0)).alias("max_resident"),
-        F.coalesce(F.max("matched"), F.lit(0)).alias("max_matched"),
-        F.coalesce(F.max("state_bytes"), F.lit(0)).alias("max_state_bytes"),
-        F.coalesce(F.min("watermark_ms"), F.lit(0)).alias("min_watermark_ms"),
+        *(
+            total(functions[combine(name)](count[name]), name, kind)
+            for name, kind in kinds.items()
+        ),
+        total(F.max(residents), "max_resident"),
+        total(F.max(count["matched"]), "max_matched"),
+        total(F.max(count["state_bytes"]), "max_state_bytes"),
+        total(F.min(count["watermark_ms"]), "min_watermark_ms"),
     ]
 
 

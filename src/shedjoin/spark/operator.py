@@ -8,7 +8,7 @@ cells of binary; the rows themselves never pass through pandas.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
@@ -164,19 +164,20 @@ def _frames(joined: Step, streams: Sequence[str]) -> Iterator[pd.DataFrame]:
     for group in grouped(cut, PIECE_BYTES):
         cells.append(encode_rows(group, group[0].schema).to_pybytes())
         if len(cells) == _FRAME_BLOBS:
-            yield _frame(cells, dict.fromkeys(Report().counts(streams)))
+            yield _frame(cells, [None] * len(cells))
             cells = []
-    counts = reports[0].counts(streams)
-    if cells or any(counts.values()):
-        yield _frame([*cells, None], counts)
+    counts = [float(count) for count in reports[0].counts(streams).values()]
+    if cells or any(counts):
+        yield _frame([*cells, None], [*[None] * len(cells), counts])
 
 
 def _frame(
-    cells: Sequence[bytes | None], counts: Mapping[str, float | None]
+    cells: Sequence[bytes | None], counts: Sequence[Sequence[float] | None]
 ) -> pd.DataFrame:
     """Blobs, and counts in the last row."""
     import pandas as pd
 
-    blank = [None] * (len(cells) - 1)
-    columns = {name: [*blank, count] for name, count in counts.items()}
-    return pd.DataFrame({"results": pd.Series(cells, dtype=object), **columns})
+    columns = {"results": cells, "counts": counts}
+    return pd.DataFrame(
+        {name: pd.Series(column, dtype=object) for name, column in columns.items()}
+    )

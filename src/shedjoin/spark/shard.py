@@ -8,13 +8,14 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from shedjoin.columns.arrivals import Blob
-from shedjoin.operators.choice import kind_of, open_join
+from shedjoin.operators.choice import holds_nothing, kind_of, open_join
 from shedjoin.operators.frame.join import (
     BEGINNING_MS,
     Join,
     Opening,
     Step,
     commit,
+    pass_time,
     stored_directory,
 )
 from shedjoin.spark.copies import NodeCopies, Owner
@@ -77,6 +78,8 @@ class SparkShard:
         """
         before = stored_directory(self._blobs, self._spec)
         former = "" if before is None else before.token
+        if before is not None and not arrived and holds_nothing(before, self._spec):
+            return self._pass_time(before, watermark_ms)
         given = 0
         copies: NodeCopies | None = None
         try:
@@ -114,6 +117,13 @@ class SparkShard:
             copy_misses=int(before is not None and bool(before.segments) and not hit),
             copy_fallbacks=int(failed),
         )
+
+    def _pass_time(self, before: Directory, watermark_ms: int) -> Report:
+        """Note the watermark in a shard that holds nothing and is given nothing."""
+        written = pass_time(before, self._spec, self._blobs, watermark_ms)
+        watermark_ms = max(before.watermark_ms, watermark_ms)
+        self._set_timer(before, watermark_ms)
+        return Report(written_bytes=written, watermark_ms=watermark_ms)
 
     def _open(self, before: Directory | None, copies: NodeCopies) -> tuple[Join, bool]:
         workspace = None

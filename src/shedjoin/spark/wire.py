@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import pyarrow as pa
 from pyspark.sql.types import (
+    ArrayType,
     BinaryType,
     ByteType,
     DoubleType,
     IntegerType,
-    LongType,
     StructField,
     StructType,
 )
@@ -21,7 +21,6 @@ from shedjoin.columns.packing import pack
 from shedjoin.columns.schema import sound
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.worker import is_first_partition, settle_worker
-from shedjoin.spec.report import count_types
 from shedjoin.spec.streams import HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec
 
 PACKED = StructType(
@@ -42,12 +41,17 @@ _PACKED_ARROW = pa.schema(
 )
 
 
-def joined_type(streams: Sequence[str]) -> StructType:
-    """What the operator gives: blobs of results, and counts."""
-    found = StructType([StructField("results", BinaryType(), nullable=True)])
-    for name, kind in count_types(streams).items():
-        found.add(name, DoubleType() if kind is float else LongType(), nullable=True)
-    return found
+JOINED = StructType(
+    [
+        StructField("results", BinaryType(), nullable=True),
+        StructField("counts", ArrayType(DoubleType()), nullable=True),
+    ]
+)
+"""What the operator gives: blobs of results, and counts in the order of their names.
+
+One column for all counts: a frame of fifty columns costs pandas more than a small shard
+costs altogether.
+"""
 
 
 class Packing(NamedTuple):

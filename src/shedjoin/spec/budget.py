@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from math import isclose
 
 from shedjoin.errors import ParameterError
 
@@ -35,9 +36,10 @@ class Budget:
     memory : str or int, optional
         Bytes at most, such as ``"512 MB"`` or ``"2 GiB"``: payload, hot columns and
         index. What the operator learns comes on top, below 1 MB a shard.
-    split : float, optional
-        Part of the budget for the left side, from 0 to 1. By default the sides share
-        one pool and the row that is worth least leaves, whichever side it is of.
+    split : float or tuple of float, optional
+        Part of the budget for the left side, from 0 to 1, or the part of each stream.
+        By default the streams share one pool and the row that is worth least leaves,
+        whichever stream it is of.
 
     Examples
     --------
@@ -50,7 +52,7 @@ class Budget:
 
     rows: int | None = None
     memory: str | int | None = None
-    split: float | None = None
+    split: float | tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
         if (self.rows is None) == (self.memory is None):
@@ -63,7 +65,7 @@ class Budget:
                 f"rows={self.rows!r} is not a number of rows.",
                 fix="write Budget(rows=1_000_000); 0 keeps nothing.",
             )
-        if self.split is not None and not 0.0 <= self.split <= 1.0:
+        if self.split is not None and not _are_parts(_parts(self.split)):
             raise ParameterError(
                 f"split={self.split!r} is not a part of the whole.",
                 fix="write split=0.5 for halves, or leave it out for one pool.",
@@ -76,11 +78,36 @@ class Budget:
         """Whether bytes are limited, not rows."""
         return self.memory is not None
 
+    def by_pool(self, usable: int, streams: int) -> tuple[int, ...]:
+        """Cut what a shard may use into pools; in one pool the first has all.
+
+        >>> Budget(rows=9, split=0.3).by_pool(9, 2), Budget(rows=9).by_pool(9, 2)
+        ((3, 6), (9, 0))
+        """
+        parts = (1.0,) if self.split is None else _parts(self.split)
+        if self.split is not None and len(parts) != streams:
+            raise ParameterError(
+                f"split={self.split!r} has {len(parts)} parts for {streams} streams.",
+                fix=f"give {streams} parts that add up to 1, or leave split out.",
+            )
+        cuts = [round(part * usable) for part in parts[: streams - 1]]
+        rest = [0] * (streams - 1 - len(cuts))
+        return (*cuts, *rest, usable - sum(cuts))
+
     def share(self, shard: int, shards: int) -> int:
         """Rows or bytes of one shard; the shares add up to the budget."""
         memory = 0 if self.memory is None else parse_bytes(self.memory)
         total = self.rows if self.rows is not None else memory
         return total // shards + (shard < total % shards)
+
+
+def _parts(split: float | tuple[float, ...]) -> tuple[float, ...]:
+    """Part of each stream; a number is the part of the first of two."""
+    return split if isinstance(split, tuple) else (split, 1.0 - split)
+
+
+def _are_parts(parts: tuple[float, ...]) -> bool:
+    return all(0.0 <= part <= 1.0 for part in parts) and isclose(sum(parts), 1.0)
 
 
 def parse_bytes(size: str | int) -> int:

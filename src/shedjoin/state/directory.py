@@ -1,6 +1,6 @@
 """The directory of a shard: all of its state but the rows, as bytes.
 
-Format 3. The directory is an Arrow stream whose rows are the segments and whose schema
+The directory is an Arrow stream whose rows are the segments and whose schema
 metadata carries the rest as JSON: the format number, the fingerprint of the join, what
 all joins share, and a part of the operator's own. Never pickle.
 """
@@ -16,7 +16,7 @@ from shedjoin.columns.ipc import encode_rows
 from shedjoin.errors import StateMismatchError
 from shedjoin.state.segments import Segment
 
-FORMAT = 3
+FORMAT = 4
 TOKEN_BYTES = 64
 _ARROW_STREAM = b"\xff" * 4
 _META = b"shedjoin"

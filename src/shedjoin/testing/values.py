@@ -109,7 +109,7 @@ def _residents(seed: int) -> Residents:
     count = int(rng.integers(0, 40))
     time = np.sort(rng.integers(10_000_000, 40_000_000, count))
     columns: Mapping[str, np.ndarray] = {
-        "side": rng.integers(0, 2, count),
+        "stream": rng.integers(0, 2, count),
         "key": rng.integers(0, 5, count),
         "time": time,
         "number": np.arange(count),

@@ -34,4 +34,4 @@ def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
                 pass
             store.keep_pending(part)
             store.fit()
-    store.not_adopted = count - store.table.sides
+    store.not_adopted = count - store.table.by_stream

@@ -6,27 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shedjoin.kernels.slots import CLOCK, FILL_AT, SHEDS, TIME, survey
-from shedjoin.kernels.stages import Rules, Victims
-from shedjoin.kernels.victims import (
-    BARREN,
-    BARS,
-    EXPIRING_AT,
-    EXPIRING_END,
-    EXPIRING_ROOM,
-    HEAD,
-    HEAP_AT,
-    HEAP_ROOM,
-    HEAP_WORTH_AT,
-    NURSERY_AT,
-    NURSERY_END,
-    NURSERY_ROOM,
-    QUEUE_AT,
-    QUEUE_END,
-    QUEUE_WORTH_AT,
-)
+from shedjoin.kernels.candidates import DATED, POOL, RANKED, Candidates
+from shedjoin.kernels.round import Rules
+from shedjoin.kernels.slots import survey
 from shedjoin.operators.budgeted.table import SlotTable
-from shedjoin.types import FloatArray, IntArray
+from shedjoin.types import BoolArray, FloatArray, IntArray, Records
 
 NEVER_DUE = 1 << 62
 _FEWEST = 64
@@ -68,13 +52,11 @@ def lowest(score: FloatArray, tie: IntArray, count: int) -> IntArray:
 
 
 class Pool(NamedTuple):
-    """Candidates of one pool, sorted, and those that are too young."""
+    """Candidates of one pool, sorted; those too young; those that expire soon."""
 
-    slot: IntArray
-    number: IntArray
-    score: FloatArray
-    young: IntArray  # rows of (slot, number, time), flat
-    soon: IntArray  # likewise, with the last instant of their life
+    queue: Records
+    young: Records
+    soon: Records
 
 
 class Everyone(NamedTuple):
@@ -84,16 +66,20 @@ class Everyone(NamedTuple):
     number: IntArray
     expiry: IntArray
 
+    def select(self, rows: BoolArray) -> Everyone:
+        """Some of them."""
+        return Everyone(*(column[rows] for column in self))
+
 
 NOTHING = np.zeros(0, np.int64)
-NO_POOL = Pool(NOTHING, NOTHING, np.zeros(0), NOTHING, NOTHING)
+NO_POOL = Pool(np.zeros(0, RANKED), np.zeros(0, DATED), np.zeros(0, DATED))
 
 
-def no_victims() -> Victims:
+def no_candidates(pools: int) -> Candidates:
     """Candidates before the first fill: nobody is below the bar."""
-    victims = _victims([NO_POOL, NO_POOL], 1)
-    victims.cells[[BARREN, HEAD + BARREN]] = 0  # unknown, not none
-    return victims
+    candidates = _candidates([NO_POOL] * pools, 1)
+    candidates.pools["all_deferred"] = 0  # unknown, not none
+    return candidates
 
 
 class Filler:
@@ -114,32 +100,32 @@ class Filler:
         self._rules = rules
         self._room = room
 
-    def fill(self, pools: int) -> Victims:
-        """Find the next victims of each pool.
+    def fill(self) -> Candidates:
+        """Find who leaves next from each pool.
 
         A fill goes by the scores as they stand: it changes nothing in the order in
         which residents leave, whenever it happens.
         """
-        table, scalars = self._table, self._table.scalars
-        clock = int(scalars[CLOCK])
+        table, pools = self._table, len(self._rules.capacity)
+        clock = table.clock_us
         horizon = clock + max(1, max(self._rules.keep) // _FILLS_PER_WINDOW)
-        scalars[FILL_AT] = horizon
+        table.facts["fill_at"] = horizon
         slot, number, expiry = (np.empty(table.size + 1, np.int64) for _ in range(3))
-        words, meta = table.table.words, table.table.meta
-        rows = survey(self._rules.keep, words, meta, slot, number, expiry)
+        rows = survey(self._rules.keep, table.table, slot, number, expiry)
         everyone = Everyone(slot[:rows], number[:rows], expiry[:rows])
-        if pools == 1:
-            return _victims([self._pool(everyone, clock, horizon), NO_POOL], self._room)
-        side = table.side(everyone.slot)
-        parts = [
-            Everyone(*(column[side == pool] for column in everyone)) for pool in (0, 1)
-        ]
-        found = [self._pool(part, clock, horizon) for part in parts]
-        return _victims(found, self._room)
+        if self._rules.pooled:
+            found = [self._pool(everyone, clock, horizon), *[NO_POOL] * (pools - 1)]
+        else:
+            stream = table.stream(everyone.slot)
+            found = [
+                self._pool(everyone.select(stream == pool), clock, horizon)
+                for pool in range(pools)
+            ]
+        return _candidates(found, self._room)
 
-    def _pool(self, them: Everyone, clock: int, horizon: int) -> Pool:
-        slots, number, expiry = them
-        time = self._table.column(TIME)
+    def _pool(self, everyone: Everyone, clock: int, horizon: int) -> Pool:
+        slots, number, expiry = everyone
+        time = self._table.table.residents["time"]
         score = self._table.table.score[slots]
         young, some, tie = NOTHING, slots.size, self._rules.tie * number
         worth = score
@@ -150,56 +136,50 @@ class Filler:
             young = young[np.argsort(number[young])]
             some -= young.size
             worth = np.where(spared, np.inf, np.minimum(score, _GREATEST))
-        due = int(self._table.scalars[SHEDS])
+        due = int(self._table.facts["sheds_left"])
         count = min(some, due if due < NEVER_DUE // 2 else slots.size // 2)
         count = min(some, max(count, _FEWEST if due > 1 else 1))
         chosen = lowest(worth, tie, count) if count else NOTHING
         soon = np.flatnonzero(expiry < horizon)
         soon = soon[np.lexsort((number[soon], expiry[soon]))]
         return Pool(
-            slots[chosen],
-            number[chosen],
-            score[chosen],
-            _triples(slots[young], number[young], time[slots[young]]),
-            _triples(slots[soon], number[soon], expiry[soon]),
+            _records(RANKED, score[chosen], number[chosen], slots[chosen]),
+            _records(DATED, time[slots[young]], number[young], slots[young]),
+            _records(DATED, expiry[soon], number[soon], slots[soon]),
         )
 
 
-def _triples(*columns: IntArray) -> IntArray:
-    return np.stack(columns, axis=1).reshape(-1)
+def _records(kind: np.dtype[np.void], *columns: IntArray | FloatArray) -> Records:
+    records = np.empty(columns[0].size, kind)
+    for name, column in zip(kind.names or (), columns, strict=True):
+        records[name] = column
+    return records
 
 
-def _victims(pools: list[Pool], room: int) -> Victims:
-    """Lay the candidates out as the kernels want them."""
+def _candidates(pools: list[Pool], room: int) -> Candidates:
+    """Lay the candidates out as the kernels want them, with room for newcomers."""
     room += _FEWEST
-    heads = np.zeros((2, HEAD), np.int64)
-    at, worth_at = heads.size, 2 * BARS
-    for head, pool in zip(heads, pools, strict=True):
-        count, young, soon = (part.size for part in (pool.slot, pool.young, pool.soon))
-        heap, nursery = max(room, count), room + young // 3
-        head[[QUEUE_END, NURSERY_END, EXPIRING_END]] = count, young // 3, soon // 3
-        head[[HEAP_ROOM, NURSERY_ROOM, EXPIRING_ROOM]] = heap, nursery, room + soon // 3
-        head[BARREN] = count == 0
-        head[[QUEUE_AT, QUEUE_WORTH_AT]] = at, worth_at
-        head[[HEAP_AT, HEAP_WORTH_AT]] = at + 2 * count, worth_at + count
-        head[NURSERY_AT] = at + 2 * (count + heap)
-        head[EXPIRING_AT] = head[NURSERY_AT] + 3 * nursery
-        at = head[EXPIRING_AT] + 3 * room + soon
-        worth_at += count + heap
-    victims = Victims(np.empty(at, np.int64), np.empty(worth_at))
-    victims.cells[: heads.size] = heads.reshape(-1)
-    victims.worths[: 2 * BARS] = [-np.inf, 0.0] * 2
-    for head, pool in zip(heads, pools, strict=True):
-        entries = victims.cells[head[QUEUE_AT] : head[HEAP_AT]]
-        entries[0::2], entries[1::2] = pool.slot, pool.number
-        victims.worths[head[QUEUE_WORTH_AT] : head[HEAP_WORTH_AT]] = pool.score
-        for start, part in (
-            (head[NURSERY_AT], pool.young),
-            (head[EXPIRING_AT], pool.soon),
-        ):
-            victims.cells[start : start + part.size] = part
-    for place, pool in enumerate(pools):
-        if pool.slot.size:
-            bar = BARS * place
-            victims.worths[bar : bar + 2] = pool.score[-1], pool.number[-1]
-    return victims
+    queued, young, soon = (
+        max(part.size for part in parts) for parts in zip(*pools, strict=True)
+    )
+    found = Candidates(
+        pools=np.zeros(len(pools), POOL),
+        queue=np.empty((len(pools), max(1, queued)), RANKED),
+        heap=np.empty((len(pools), max(room, queued)), RANKED),
+        deferred=np.empty((len(pools), room + young), DATED),
+        expiring=np.empty((len(pools), room + soon), DATED),
+    )
+    for number, pool in enumerate(pools):
+        facts = found.pools[number]
+        facts["queue_end"] = pool.queue.size
+        facts["deferred_end"] = pool.young.size
+        facts["expiring_end"] = pool.soon.size
+        facts["all_deferred"] = pool.queue.size == 0
+        facts["bar_score"] = -np.inf
+        if pool.queue.size:
+            facts["bar_score"] = pool.queue[-1]["score"]
+            facts["bar_number"] = pool.queue[-1]["number"]
+        found.queue[number, : pool.queue.size] = pool.queue
+        found.deferred[number, : pool.young.size] = pool.young
+        found.expiring[number, : pool.soon.size] = pool.soon
+    return found

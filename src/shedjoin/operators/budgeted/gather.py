@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ def gather(
     """Joined rows of pairs."""
     arrival, place = pairs.arrival, pairs.place
     tags = None if pairs.sampled is None else pairs.sampled.as_rows()
-    for stream, other in ((0, 1), (1, 0)):
+    for stream, other in permutations(range(len(spec.streams))):  # a pair
         mine = np.flatnonzero(arrivals.stream[arrival] == stream)
         stored = mine[place[mine] >= 0]
         fresh = mine[place[mine] < 0]

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.schema import as_stored
-from shedjoin.kernels.slots import PLACE
 from shedjoin.operators.budgeted.adoption import take_over
 from shedjoin.operators.budgeted.log import ModelsLog, TableLog
 from shedjoin.operators.budgeted.origin import check_sample, drawn_by
@@ -60,7 +59,9 @@ class BudgetedJoin:
             opening.directory,
             opening.workspace,
         )
-        table = SlotTable(workspace, seed=opening.seed, opened=opening.opened)
+        table = SlotTable(
+            workspace, len(spec.streams), seed=opening.seed, opened=opening.opened
+        )
         if directory is None:
             return cls._begin(opening, table, Payload(workspace))
         check_sample(directory.own["sample"], shedding_of(spec))
@@ -84,7 +85,8 @@ class BudgetedJoin:
         shed = opening.directory is not None and opening.directory.own["shed"]
         if shed:
             check_sample(None, shedding_of(opening.spec))
-        table = SlotTable(opening.workspace, seed=opening.seed, opened=False)
+        streams = len(opening.spec.streams)
+        table = SlotTable(opening.workspace, streams, seed=opening.seed)
         join = cls._begin(opening, table, payload)
         join.store.shed = shed
         take_over(join.store, residents)
@@ -102,13 +104,12 @@ class BudgetedJoin:
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
         """Read all residents as stored, segment by segment."""
-        del spec
         own = directory.own
-        table = SlotTable(MemoryWorkspace(), seed=0, opened=False)
+        table = SlotTable(MemoryWorkspace(), len(spec.streams))
         table.resize(own["slots"])
-        table.scalars[:] = own["scalars"]
+        table.header[:] = own["facts"]
         TableLog(own["log"]).restore(table, blobs)
-        place = np.sort(table.column(PLACE)[table.alive()])
+        place = np.sort(table.places[table.alive()])
         for segment in directory.segments:
             row = row_of(place[segment_of(place) == segment.id])
             if row.size:
@@ -134,7 +135,7 @@ class BudgetedJoin:
         self._learned.write(store.models.words, changes)
         return {
             "slots": table.size,
-            "scalars": table.scalars.tolist(),
+            "facts": table.header.tolist(),
             "pooled": store.pooled,
             "in_bytes": store.in_bytes,
             "sample": drawn_by(store.shedding),
@@ -151,7 +152,7 @@ class BudgetedJoin:
         store.watermark_ms = directory.watermark_ms
         store.shed = own["shed"]
         store.gains = [(at, gained) for at, gained in own["gains"]]
-        store.thresholds = Thresholds(own["thresholds"])
+        store.thresholds = Thresholds(len(self.spec.streams), own["thresholds"])
         if learn:
             self._learned.restore(store.models.words, opening.blobs)
             store.models = store.open_models()
@@ -159,7 +160,7 @@ class BudgetedJoin:
             for number in self.payload.segments:
                 self.payload.restore(number, opening.blobs)
             store.table.resize(own["slots"])
-            store.table.scalars[:] = own["scalars"]
+            store.table.header[:] = own["facts"]
             self._log.restore(store.table, opening.blobs)
         if own["in_bytes"] != store.in_bytes:
             store.measure()

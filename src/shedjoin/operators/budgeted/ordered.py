@@ -13,7 +13,7 @@ from shedjoin.columns.arrivals import Blob, on_time, pieces_of
 from shedjoin.columns.hot import Hot
 from shedjoin.columns.schema import as_stored
 from shedjoin.columns.sizes import row_sizes
-from shedjoin.operators.budgeted.table import SLOT_BYTES
+from shedjoin.operators.budgeted.layout import slot_bytes
 from shedjoin.spec.streams import IMPORTANCE_COLUMN, JoinSpec
 from shedjoin.types import FloatArray, IntArray
 
@@ -187,7 +187,7 @@ class Timely:
             return np.zeros(0, np.int64)
         if not self._in_bytes:
             return np.ones(rows.num_rows, np.int64)
-        return budget_sizes(rows)
+        return budget_sizes(rows, len(self._spec.streams))
 
     @property
     def _in_bytes(self) -> bool:
@@ -195,9 +195,9 @@ class Timely:
         return shedding is not None and shedding.budget.in_bytes
 
 
-def budget_sizes(rows: pa.RecordBatch) -> IntArray:
+def budget_sizes(rows: pa.RecordBatch, streams: int) -> IntArray:
     """Bytes that each row takes from a budget: payload, slot and index."""
-    return row_sizes(rows) + (SLOT_BYTES + _ROUNDING)
+    return row_sizes(rows) + (slot_bytes(streams) + _ROUNDING)
 
 
 def _importance(rows: pa.RecordBatch) -> FloatArray:

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shedjoin.columns.batches import CHUNK_BYTES
 from shedjoin.state.payload import Payload, places, segment_of
-from shedjoin.types import SIDES, BoolArray, IntArray
+from shedjoin.types import BoolArray, IntArray
 
 _MERGE = 16
 _MOSTLY_DEAD = 0.5
@@ -65,13 +65,12 @@ def _chosen(payload: Payload, live: dict[int, float], most: int) -> list[int]:
             break
         held -= int(dead[number] * payload.segments[number].bytes)
         chosen.append(number)
-    for side in SIDES:
-        small = [
-            number
-            for number, segment in payload.segments.items()
-            if segment.stream == side and segment.bytes < _SMALL_BYTES
-        ]
-        chosen += small if len(small) >= _MERGE else []
+    small: dict[int, list[int]] = {}
+    for number, segment in payload.segments.items():
+        if segment.bytes < _SMALL_BYTES:
+            small.setdefault(segment.stream, []).append(number)
+    for numbers in small.values():
+        chosen += numbers if len(numbers) >= _MERGE else []
     return sorted(set(chosen))
 
 
@@ -82,12 +81,11 @@ def _rewrite(
     moving = np.flatnonzero(hit)
     moving = moving[np.argsort(place[moving])]
     segment = segment_of(place[moving])
-    sides = {number: payload.segments[number].stream for number in chosen}
-    for side in SIDES:
-        mine = [number for number in chosen if sides[number] == side]
+    for stream in sorted({payload.segments[number].stream for number in chosen}):
+        mine = [n for n in chosen if payload.segments[n].stream == stream]
         own = moving[np.isin(segment, mine)]
         for rows, at in _merged(payload, place[own]):
-            place[own[at]] = places(payload.add(side, rows))
+            place[own[at]] = places(payload.add(stream, rows))
     for number in chosen:
         payload.drop(number)
     return place

@@ -7,26 +7,28 @@ from collections.abc import Iterator
 import numpy as np
 
 from shedjoin.kernels.lookahead import insert_until
-from shedjoin.kernels.rounds import probe_then_insert, shed_then_join
-from shedjoin.kernels.slots import CLOCK, NEXT_NUMBER, SEED, SHEDS, VALUED
-from shedjoin.kernels.stages import (
+from shedjoin.kernels.round import (
     CURSOR,
     DONE,
-    FIRST,
-    FOUND,
-    GAINED,
-    GROUP_ROWS,
     GROW,
+    MARK,
+    MATCH,
+    NO_ROOM,
+    REASONS,
     RECOMPUTE,
-    ROOM,
-    STATE,
-    ZERO,
+    SUMS,
     Arriving,
     Found,
     Rules,
 )
+from shedjoin.kernels.rounds import INSTANT_ROWS, probe_then_insert, shed_then_join
 from shedjoin.operators.budgeted import answers
-from shedjoin.operators.budgeted.fill import NEVER_DUE, NOTHING, Filler, no_victims
+from shedjoin.operators.budgeted.fill import (
+    NEVER_DUE,
+    NOTHING,
+    Filler,
+    no_candidates,
+)
 from shedjoin.operators.budgeted.gather import Pairs
 from shedjoin.operators.budgeted.lookahead import LookAhead
 from shedjoin.operators.budgeted.ordered import Ordered
@@ -37,7 +39,7 @@ from shedjoin.sampling.weights import SelfCheck, weigh
 from shedjoin.spec.recompute import Adaptive, Amortised
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.window import parse_duration
-from shedjoin.types import FloatArray, IntArray
+from shedjoin.types import Record, Records
 
 ROOM_FOR = 1 << 17
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 8, 1 << 14
@@ -66,8 +68,7 @@ class Rounds:
         self._store = store
         self._shedding = shedding
         self._policy = policy
-        self._scalars = store.table.scalars
-        self._first = shedding.discipline == "probe_then_insert"
+        self._probes_first = shedding.discipline == "probe_then_insert"
         self._block_rows = min(
             max(store.capacity_rows, _SMALLEST_BLOCK), _LARGEST_BLOCK
         )
@@ -78,20 +79,24 @@ class Rounds:
         self._filler = Filler(store.table, self._rules, self._block_rows)
         self._learns = policy.dynamic or policy.learns
         self._steady = isinstance(shedding.recompute, Amortised) or not self._learns
-        self._looks = self._first and self._steady and not policy.counts_matches
+        self._batches_probes = (
+            self._probes_first and self._steady and not policy.counts_matches
+        )
         if self._rules.tosses and store.table.has_coins:
-            self._looks = False
-        self._victims = no_victims()
-        self.sums = np.zeros(4)
-        self._state = np.zeros(STATE, np.int64)
+            self._batches_probes = False
+        streams = len(store.spec.streams)
+        self._candidates = no_candidates(streams)
+        self.tally = np.zeros((REASONS, streams), np.int64)
+        self._sums = np.zeros(1, SUMS)
+        self._cursor = np.zeros(1, CURSOR)
         self.recomputed = 0
         self.monitored = 0.0
         self.weight = 0.0
         self.check = SelfCheck()
         if not policy.dynamic:
-            self._scalars[SHEDS] = NEVER_DUE
-        elif self._scalars[SHEDS] > NEVER_DUE // 2:
-            self._scalars[SHEDS] = 0
+            self._facts["sheds_left"] = NEVER_DUE
+        elif self._facts["sheds_left"] > NEVER_DUE // 2:
+            self._facts["sheds_left"] = 0
         self._room = ROOM_FOR
 
     def run(self, arrivals: Ordered) -> Iterator[Pairs]:
@@ -100,17 +105,17 @@ class Rounds:
         Residents may have moved to other slots since the part before.
         """
         self._arrivals = arrivals
-        self._scalars = self._store.table.scalars
         self._verbs.models = self._store.models
-        self._victims = no_victims()
+        self._candidates = no_candidates(len(self._rules.keep))
         if np.isfinite(arrivals.importance).any():
-            self._scalars[VALUED] = 1
-        self._rules = self._rules._replace(valued=int(self._scalars[VALUED]))
-        self._look = LookAhead(self._rules, ROOM_FOR if self._looks else 0)
+            self._facts["valued"] = 1
+        self._rules = self._rules._replace(valued=int(self._facts["valued"]))
+        room = ROOM_FOR if self._batches_probes else 0
+        self._lookahead = LookAhead(self._rules, room)
         done, total = 0, arrivals.key.size
         while done < total:
             end = self._block_end(done)
-            gained = self.sums[GAINED]
+            gained = float(self.sums["gained"])
             yield from self._block(done, end)
             rows = slice(done, end)
             self._store.models.observe(
@@ -118,15 +123,18 @@ class Rounds:
                 self._arrivals.key[rows],
                 self._arrivals.time[rows],
                 self._arrivals.importance[rows],
-                clock_us=int(self._scalars[CLOCK]),
+                clock_us=self._store.table.clock_us,
                 learn=self._learns,
             )
             if self._rules.weighs:
                 self._store.thresholds.advance(
-                    int(self._state[ZERO]), self._raised, self._store.table.oldest
+                    int(self._cursor[0]["block_start"]),
+                    self._raised,
+                    self._store.table.oldest,
                 )
             if isinstance(self._shedding.recompute, Adaptive):
-                self._judge(self._shedding.recompute, done, self.sums[GAINED] - gained)
+                gained = float(self.sums["gained"]) - gained
+                self._judge(self._shedding.recompute, done, gained)
             done = end
 
     def _block_end(self, start: int) -> int:
@@ -139,11 +147,11 @@ class Rounds:
                 np.searchsorted(time[start:], (time[start] // unit + 1) * unit)
             )
         if self._steady:
-            number = int(self._scalars[NEXT_NUMBER])
+            number = int(self._facts["next_number"])
             end = start + self._block_rows - number % self._block_rows
         else:
             end = start + 1
-        if not self._first and end < time.size:
+        if not self._probes_first and end < time.size:
             end = int(np.searchsorted(time, time[end - 1], side="right"))
         return min(end, time.size)
 
@@ -153,46 +161,47 @@ class Rounds:
         arriving = self._arriving(start, end)
         out = self._empty(end - start)
         if self._rules.tosses and arriving.coins.any():
-            self._looks = False  # how many matches a resident has had counts
-        run = self._ahead if self._looks else self._one_by_one
+            self._batches_probes = False  # how many matches a resident has had counts
+        run = self._ahead if self._batches_probes else self._one_by_one
         for found in run(arriving, out):
             yield self._given(start, found)
 
     def _one_by_one(self, arriving: Arriving, out: Found) -> Iterator[Found]:
-        kernel = probe_then_insert if self._first else shed_then_join
+        kernel = probe_then_insert if self._probes_first else shed_then_join
+        cursor = out.cursor[0]
         while True:
             table = self._store.table.table
-            why = kernel(self._rules, arriving, table, self._victims, out)
+            why = kernel(self._rules, arriving, table, self._candidates, out)
             if why == DONE:
                 break
-            if why == ROOM:
-                if out.state[FOUND]:
+            if why == NO_ROOM:
+                if cursor["found"]:
                     yield out
-                    out.state[FOUND] = 0
+                    cursor["found"] = 0
                 else:
                     self._room *= 2
                     out = out._replace(
-                        pairs=self._pairs_room(), marks=self._marks_room()
+                        matches=self._matches_room(), marks=self._marks_room()
                     )
             else:
                 self._help(why)
-        if out.state[FOUND]:
+        if cursor["found"]:
             yield out
 
     def _ahead(self, arriving: Arriving, out: Found) -> Iterator[Found]:
         """Look matches up first, decide who leaves when, keep those that were there."""
-        rules, rows = self._rules, arriving.key.size
-        while out.state[CURSOR] < rows:
-            table, start = self._store.table.table, int(out.state[CURSOR])
-            out.state[FIRST] = self._scalars[NEXT_NUMBER]
-            out = self._look.watch(out, self._store.table.size, rows)
-            end = self._look.look_up(start, arriving, table)
+        rules, rows, cursor = self._rules, arriving.key.size, out.cursor[0]
+        while cursor["row"] < rows:
+            table, start = self._store.table.table, int(cursor["row"])
+            cursor["run_start"] = self._facts["next_number"]
+            out = self._lookahead.watch(out, self._store.table.size, rows)
+            end = self._lookahead.look_up(start, arriving, table)
             while True:
-                why = insert_until(end, rules, arriving, table, self._victims, out)
+                why = insert_until(end, rules, arriving, table, self._candidates, out)
                 if why in (DONE, GROW):
                     break
                 self._help(why)
-            yield from self._look.matches(start, arriving, table.words, out)
+            yield from self._lookahead.matches(start, arriving, table, out)
             if why == GROW:
                 self._help(why)
 
@@ -200,15 +209,14 @@ class Rounds:
         """Do what a kernel stopped for."""
         if why == GROW:
             self._store.table.grow()
-            self._victims = no_victims()
-            self._scalars = self._store.table.scalars
+            self._candidates = no_candidates(len(self._rules.keep))
         else:
             self._fill(due=why == RECOMPUTE)
 
     def _arriving(self, start: int, end: int) -> Arriving:
-        time, side = self._arrivals.time[start], self._arrivals.stream[start]
-        clock = self._store.table.clock_with(int(time), int(side))
-        number = int(self._scalars[NEXT_NUMBER])
+        time, stream = self._arrivals.time[start], self._arrivals.stream[start]
+        clock = self._store.table.clock_with(int(time), int(stream))
+        number = int(self._facts["next_number"])
         return self._verbs.arriving(self._arrivals, start, end, number, clock)
 
     def _fill(self, *, due: bool) -> None:
@@ -224,66 +232,70 @@ class Rounds:
             table.table.score[alive] = self._verbs.scores(residents)
             table.touch(alive)
             self.recomputed += 1
-            self._scalars[SHEDS] = self._shedding.recompute.sheds(alive.size)
-        pools = 1 if self._store.pooled else 2
-        self._victims = self._filler.fill(pools)
+            self._facts["sheds_left"] = self._shedding.recompute.sheds(alive.size)
+        self._candidates = self._filler.fill()
 
     def _judge(self, scheme: Adaptive, start: int, gained: float) -> None:
         """Make scores due if the last instants brought less than those before."""
         unit = parse_duration(scheme.instant)
         instant = int(self._arrivals.time[start]) // unit
         if self._store.note_gain(instant, gained, scheme):
-            self._scalars[SHEDS] = 0
+            self._facts["sheds_left"] = 0
+
+    @property
+    def _facts(self) -> Record:
+        return self._store.table.facts
+
+    @property
+    def sums(self) -> Record:
+        """Sums over what was found, by the names of ``SUMS``."""
+        return self._sums[0]
 
     @property
     def unwanted(self) -> tuple[int, int]:
         """Arrivals that were not admitted, and those that were but not retained."""
         return self._verbs.unadmitted, self._verbs.unretained
 
-    @property
-    def tally(self) -> IntArray:
-        """Counts by the names of the kernels."""
-        return self._state[:CURSOR]
-
     def _empty(self, rows: int) -> Found:
-        self._state[CURSOR:] = 0
-        self._state[ZERO] = self._scalars[NEXT_NUMBER]
-        self._raised = np.full(2 * (rows + 1) * self._rules.weighs, -np.inf)
+        self._cursor[:] = 0
+        self._cursor[0]["block_start"] = self._facts["next_number"]
+        steps = (rows + 1) * self._rules.weighs
+        self._raised = np.full((len(self._rules.capacity), steps), -np.inf)
         return Found(
-            pairs=self._pairs_room(),
-            state=self._state,
-            sums=self.sums,
-            group=np.zeros(GROUP_ROWS, np.int64),
-            left=NOTHING,
-            gone=NOTHING,
+            matches=self._matches_room(),
             marks=self._marks_room(),
+            cursor=self._cursor,
+            tally=self.tally,
+            sums=self._sums,
+            instant_slots=np.zeros(INSTANT_ROWS, np.int64),
+            evicted_by_slot=NOTHING,
+            evicted_by_row=NOTHING,
             raised=self._raised,
         )
 
-    def _marks_room(self) -> FloatArray:
-        return np.empty(2 * self._room * self._rules.weighs)
+    def _marks_room(self) -> Records:
+        return np.empty(self._room * self._rules.weighs, MARK)
 
-    def _pairs_room(self) -> IntArray:
-        return np.empty(3 * self._room, np.int64)
+    def _matches_room(self) -> Records:
+        return np.empty(self._room, MATCH)
 
     def _given(self, start: int, out: Found) -> Pairs:
         """Matches found since the last time; those of monitored keys are counted."""
-        count = int(out.state[FOUND])
-        found = out.pairs[: 3 * count].reshape(-1, 3)
+        count = int(out.cursor[0]["found"])
+        found = out.matches[:count]
         # Copies: the kernels use this room again before the matches are gathered.
-        row, place, number = (found[:, n].copy() for n in range(3))
+        row, place, number = (found[name].copy() for name in MATCH.names or ())
         key = self._arrivals.key[row + start]
         monitored = self._store.models.slice.monitored(key)
         share = self._store.models.slice.share
         self.monitored += float(monitored.sum()) / share
         if not self._rules.weighs:
             return Pairs(row + start, place, None)
-        zero, pool = int(out.state[ZERO]), np.zeros(count, np.int64)
+        zero, pool = int(out.cursor[0]["block_start"]), np.zeros(count, np.int64)
         if not self._store.pooled:
-            pool = 1 - self._arrivals.stream[row + start]
+            pool = self._store.stream_at(place, self._arrivals)
         bar = self._store.thresholds.bars(zero, out.raised, row, number, pool)
-        marks = out.marks[: 2 * count]
-        score, chance = marks[0::2], marks[1::2]
+        score, chance = (out.marks[name][:count].copy() for name in MARK.names or ())
         given = self._policy.inclusion(score, bar, key, number)
         # What has happened had a chance; its weight is one over it.
         stayed = answers.chances(self._policy, "inclusion", given, count, least=_LEAST)
@@ -302,13 +314,12 @@ def _rules(store: BudgetedStore, shedding: Shedding) -> Rules:
         tie=1 if policy.ties == "oldest" else -1,
         maturity=policy.maturity_us,
         decay=policy.match_decay,
-        foresee=int(policy.foresees),
+        counts_instant_first=int(policy.foresees),
         combine=shedding.combine_code,
         valued=0,
         thins=int(overrides(policy, "thin")),
         tosses=int(overrides(policy, "coins")),
         weighs=int(policy.samples),
         seed=shedding.coin_seed,
-        bucket_seed=int(store.table.scalars[SEED]),
         window=store.spec.window_us,
     )

@@ -8,18 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from shedjoin.columns.arrivals import Blob
-from shedjoin.kernels.slots import LONGEST
-from shedjoin.kernels.stages import (
-    EVICTED,
-    GAINED,
-    LIFE,
-    LIFE_SQUARED,
-    MET,
-    OUTLIVED,
-    REFUSED,
-    SPENT,
-    STORED,
-)
+from shedjoin.kernels.round import EVICTED
 from shedjoin.operators.budgeted.gather import Pairs, gather
 from shedjoin.operators.budgeted.ordered import Ordered, Timely
 from shedjoin.operators.budgeted.rounds import ROOM_FOR, Rounds
@@ -38,16 +27,16 @@ def budgeted_step(
     """
     arrivals = Timely(blobs, store.spec, store.watermark_ms)
     rounds = Rounds(store, store.shedding)
-    store.table.scalars[LONGEST] = 0
+    store.table.facts["longest_chain"] = 0
     store.models.seen_matches = 0.0
     store.models.seen_pairs = 0
-    rounds.tally[EVICTED : EVICTED + 2] += store.shed_surplus()
+    rounds.tally[EVICTED] += store.shed_surplus()
     matched = ahead = 0
     part: Ordered | None = None
     for following in arrivals.parts():
         if part is not None:
             store.keep_pending(part)
-            rounds.tally[EVICTED : EVICTED + 2] += store.fit()
+            rounds.tally[EVICTED] += store.fit()
         part = following
         store.start(int(part.time[0]), watermark_ms)
         if store.in_bytes:
@@ -61,11 +50,11 @@ def budgeted_step(
     if part is not None:
         store.keep_pending(part)
     keep = np.array(store.spec.keeps_us) * 1e-6
-    rounds.sums[LIFE] += expired @ keep
-    rounds.sums[LIFE_SQUARED] += expired @ keep**2
-    rounds.tally[EVICTED : EVICTED + 2] += store.fit()
+    rounds.sums["life"] += expired @ keep
+    rounds.sums["life_squared"] += expired @ keep**2
+    rounds.tally[EVICTED] += store.fit()
     report = _report(store, arrivals, rounds, expired)
-    store.table.scalars[LONGEST] = 0  # a count, not a part of the state
+    store.table.facts["longest_chain"] = 0  # a count, not a part of the state
     return replace(report, matched=matched, ahead=ahead)
 
 
@@ -100,13 +89,9 @@ def _learned(store: BudgetedStore, rounds: Rounds) -> Report:
 def _report(
     store: BudgetedStore, arrivals: Timely, rounds: Rounds, expired: IntArray
 ) -> Report:
-    tally = rounds.tally.reshape(-1, 2)
-    refused, evicted, outlived, stored, spent, met = (
-        tally[first // 2] for first in (REFUSED, EVICTED, OUTLIVED, STORED, SPENT, MET)
-    )
+    refused, evicted, outlived, stored, spent, met = rounds.tally
     taken = np.array(arrivals.taken)
     late = np.array(arrivals.seen) - taken
-    now = store.table.sides
     shed = taken - stored + refused + evicted + outlived + spent
     store.shed = store.shed or bool(shed.any())
     by_stream = {
@@ -114,14 +99,14 @@ def _report(
         "late": late,
         "stored": stored - refused,
         "expired": expired,
-        "resident": now,
+        "resident": store.table.by_stream,
         "shed": shed,
     }
     counts = {name: tuple(map(int, each)) for name, each in by_stream.items()}
     return replace(
         _learned(store, rounds),
         **counts,  # type: ignore[arg-type]  # those that have one per stream
-        longest_chain=int(store.table.scalars[LONGEST]),
+        longest_chain=int(store.table.facts["longest_chain"]),
         unadmitted=rounds.unwanted[0],
         unretained=rounds.unwanted[1],
         refused=int(refused.sum()),
@@ -130,9 +115,9 @@ def _report(
         spent=int(spent.sum()),
         met=int(met.sum()),
         recomputed=rounds.recomputed,
-        importance=float(rounds.sums[GAINED]),
-        lifetimes=float(rounds.sums[LIFE]),
-        lifetimes_squared=float(rounds.sums[LIFE_SQUARED]),
+        importance=float(rounds.sums["gained"]),
+        lifetimes=float(rounds.sums["life"]),
+        lifetimes_squared=float(rounds.sums["life_squared"]),
         segments=len(store.payload.segments),
         state_bytes=store.nbytes,
         watermark_ms=store.watermark_ms,

@@ -6,18 +6,18 @@ import numpy as np
 import pyarrow as pa
 
 from shedjoin.errors import ParameterError
-from shedjoin.kernels.slots import NEXT_NUMBER, NUMBER, PLACE, SIZE_SHIFT, USED
 from shedjoin.models.learned import Models
+from shedjoin.operators.budgeted.layout import slot_bytes
 from shedjoin.operators.budgeted.ordered import Ordered, budget_sizes
 from shedjoin.operators.budgeted.rewriting import is_dense, tidy
-from shedjoin.operators.budgeted.table import SLOT_BYTES, SlotTable
+from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.sampling.thresholds import Thresholds
 from shedjoin.spec.recompute import Adaptive
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import Payload, places
 from shedjoin.state.workspace import Workspace
-from shedjoin.types import SIDES, IntArray
+from shedjoin.types import IntArray
 
 _TYPICAL_ROW_BYTES = 256
 _MODELS = "models"
@@ -64,18 +64,18 @@ class BudgetedStore:
         self.shedding = shedding_of(spec)
         budget = self.shedding.budget
         self.shard = shard
-        self.thresholds = Thresholds()
+        self.thresholds = Thresholds(len(spec.streams))
         self.share = budget.share(shard, spec.shards)
         self.in_bytes = budget.in_bytes
+        self._slot_bytes = slot_bytes(len(spec.streams))
         self.pooled = budget.split is None
         usable = int(_USABLE * self.share) if self.in_bytes else self.share
-        left = usable if budget.split is None else round(budget.split * usable)
-        self.capacity = left, usable - left
+        self.capacity = budget.by_pool(usable, len(spec.streams))
         row_bytes = _TYPICAL_ROW_BYTES if self.in_bytes else 1
         self.capacity_rows = usable // row_bytes
         self.table = table
         self.payload = payload
-        size = Models.words_of(self.capacity_rows)
+        size = Models.words_of(self.capacity_rows, len(spec.streams))
         words = workspace.array(_MODELS) if opened else None
         if words is None or words.size != size:
             words = workspace.new_array(_MODELS, size)
@@ -100,14 +100,14 @@ class BudgetedStore:
         """Bytes of payload, hot columns and index."""
         if not self.table.count:
             return 0
-        return self.payload.nbytes + SLOT_BYTES * self.table.size
+        return self.payload.nbytes + self._slot_bytes * self.table.size
 
     def expire(self, watermark_ms: int) -> IntArray:
-        """Let go of residents that nothing can match any more; how many, by side."""
+        """Let go of residents that nothing can match any more; how many, by stream."""
         self.watermark_ms = max(self.watermark_ms, watermark_ms)
         streams = range(len(self.spec.streams))
-        horizons = [self.spec.expired_us(n, self.watermark_ms) for n in streams]
-        return self.table.expire((horizons[0], horizons[1]), pooled=self.pooled)
+        horizon = tuple(self.spec.expired_us(n, self.watermark_ms) for n in streams)
+        return self.table.expire(horizon, pooled=self.pooled)
 
     def start(self, first_us: int, watermark_ms: int) -> None:
         """Begin to join arrivals, of which the first has this time."""
@@ -118,23 +118,34 @@ class BudgetedStore:
 
     def keep_pending(self, arrivals: Ordered) -> None:
         """Store the payload of arrivals that became residents and still are."""
-        place = self.table.column(PLACE)
+        place = self.table.places
         slot = self.table.pending(arrivals.stream.size)
         rows = np.flatnonzero(slot >= 0)
-        for own in SIDES:
+        for own in range(len(self.spec.streams)):
             mine = rows[arrivals.stream[rows] == own]
             if mine.size:
                 taken = arrivals.rows[own].take(pa.array(arrivals.origin[mine]))
                 place[slot[mine]] = places(self.payload.add(own, taken))
+
+    def stream_at(self, place: IntArray, arrivals: Ordered) -> IntArray:
+        """Stream of the residents whose payload is at some places."""
+        stream = np.empty(place.size, np.int64)
+        fresh = place < 0
+        stream[fresh] = arrivals.stream[-1 - place[fresh]]
+        if not fresh.all():
+            ids, owner = self.payload.owners(place[~fresh])
+            of = np.array([self.payload.segments[one].stream for one in ids])
+            stream[~fresh] = of[owner]
+        return stream
 
     def measure(self) -> None:
         """Take the size of all residents anew: the budget was in other units."""
         alive = self.table.alive()
         size = np.ones(alive.size, np.int64)
         if self.in_bytes and alive.size:
-            place = self.table.column(PLACE)[alive]
+            place = self.table.places[alive]
             for rows, hit, at in self.payload.by_place(place):
-                size[at] = budget_sizes(rows)[hit]
+                size[at] = budget_sizes(rows, len(self.spec.streams))[hit]
         self.table.set_sizes(alive, size, pooled=self.pooled)
 
     def count_ahead(self, time: IntArray) -> int:
@@ -149,11 +160,11 @@ class BudgetedStore:
         included that found no room when residents were taken over.
         """
         shed, self.not_adopted = self.not_adopted, np.zeros_like(self.not_adopted)
-        for pool in (0, 1):
-            surplus = int(self.table.scalars[USED + pool]) - self.capacity[pool]
+        for pool, capacity in enumerate(self.capacity):
+            surplus = int(self.table.used[pool]) - capacity
             if surplus > 0:
                 alive = self.table.alive()
-                mine = alive if self.pooled else alive[self.table.side(alive) == pool]
+                mine = alive if self.pooled else alive[self.table.stream(alive) == pool]
                 shed += self._shed_lowest(mine, surplus, (pool,))
         return shed
 
@@ -161,10 +172,10 @@ class BudgetedStore:
         """Rewrite what has become sparse; keep a budget in bytes to the byte.
 
         Where rows are larger than they were taken for, some more have to go: how many
-        of each side is returned.
+        of each stream is returned.
         """
-        shed = np.zeros(2, np.int64)
-        spare = self.share - SLOT_BYTES * self.table.size
+        shed = np.zeros(len(self.spec.streams), np.int64)
+        spare = self.share - self._slot_bytes * self.table.size
         self._tidy(spare if self.in_bytes else None)
         if self.table.size > 4 * self.table.count + 1024:
             self.table.resize(self.table.count)
@@ -188,10 +199,10 @@ class BudgetedStore:
         if most is None and is_dense(self.payload, self.table.count):
             return
         alive = self.table.alive()
-        place = self.table.column(PLACE)
+        place = self.table.places
         size = None
         if self.in_bytes:
-            size = self._size(alive) - SLOT_BYTES
+            size = self.table.sizes(alive) - self._slot_bytes
         moved = tidy(self.payload, place[alive], size, most)
         changed = np.flatnonzero(moved != place[alive])
         place[alive[changed]] = moved[changed]
@@ -200,26 +211,24 @@ class BudgetedStore:
     def _shed_some(self) -> IntArray:
         """Let an eighth go, lowest scores first, of any pool."""
         alive = self.table.alive()
-        return self._shed_lowest(alive, -(-int(self._size(alive).sum()) // 8), (0, 1))
-
-    def _size(self, slots: IntArray) -> IntArray:
-        """What residents take from the budget."""
-        size: IntArray = self.table.table.meta[slots] >> SIZE_SHIFT
-        return size
+        eighth = -(-int(self.table.sizes(alive).sum()) // 8)
+        return self._shed_lowest(alive, eighth, tuple(range(len(self.capacity))))
 
     def _shed_lowest(
         self, slots: IntArray, size: int, pools: tuple[int, ...]
     ) -> IntArray:
         """Shed residents that take at least so much together."""
-        number, score = self.table.column(NUMBER)[slots], self.table.table.score[slots]
+        number, score = self.table.numbers[slots], self.table.table.score[slots]
         order = slots[np.lexsort((number, score))]
-        count = int(np.searchsorted(np.cumsum(self._size(order)), size)) + 1
+        count = int(np.searchsorted(np.cumsum(self.table.sizes(order)), size)) + 1
         gone = order[:count]
         if self.shedding.policy.samples:
             highest = float(self.table.table.score[gone].max())
             for pool in pools:
-                last = int(self.table.scalars[NEXT_NUMBER]) - 1
+                last = int(self.table.facts["next_number"]) - 1
                 self.thresholds.note(pool, last, highest)
-        sides = np.bincount(self.table.side(gone), minlength=2)
+        by_stream = np.bincount(
+            self.table.stream(gone), minlength=len(self.spec.streams)
+        )
         self.table.vacate(gone, pooled=self.pooled)
-        return sides
+        return by_stream

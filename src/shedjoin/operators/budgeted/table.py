@@ -3,60 +3,42 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
+from shedjoin.kernels.clock import UNSEEN
+from shedjoin.kernels.rounds import INSTANT_ROWS
 from shedjoin.kernels.slots import (
     ALIVE_BIT,
-    ARRIVED,
-    CLOCK,
-    COUNT,
     DIRTY_BIT,
-    KEY,
-    LAST,
-    LATEST,
-    LEAD,
-    MATCHES,
-    MEASURED,
-    NEXT_NUMBER,
     NOBODY,
-    NUMBER,
-    PLACE,
-    RIGHTS,
-    SCALARS,
-    SEED,
-    SIDE_BIT,
-    SIDES_SEEN,
     SIZE_SHIFT,
-    SLOTS,
-    TIME,
-    UNSEEN,
-    USED,
-    VALUED,
-    WORDS,
+    STREAM_BITS,
+    Table,
     expire_until,
     link_free,
     pending,
     relink,
     vacate_all,
 )
-from shedjoin.kernels.stages import GROUP_ROWS, Table
+from shedjoin.operators.budgeted.layout import header_words, table_in, words_of
 from shedjoin.policies.base import Residents
 from shedjoin.state.workspace import Workspace
-from shedjoin.types import FloatArray, IntArray
+from shedjoin.types import FloatArray, IntArray, Record
 
-SLOT_BYTES = 8 * (2 + WORDS + 5)
-_BOTH_SIDES = 0b11
-_COLUMNS = ("score", "importance", "meta", "chance", "coins")
-_LOGGED = {"key": KEY, "time": TIME, "place": PLACE, "last": LAST, "number": NUMBER}
+_NAME = "table"
+_OF_RESIDENTS = ("key", "time", "number")
+_OF_DETAILS = ("place", "matches", "last_match", "importance", "chance", "coins")
+Columns = dict[str, IntArray | FloatArray]
 
 
 class SlotTable:
-    """Residents of both sides, by slot.
+    """Residents of all streams, by slot.
 
     Parameters
     ----------
     workspace : Workspace
         Holds the arrays.
+    streams : int
+        How many streams there are.
     seed : int
         Of the buckets of a new table.
     opened : bool
@@ -64,19 +46,24 @@ class SlotTable:
     """
 
     def __init__(
-        self, workspace: Workspace, *, seed: int = 0, opened: bool = False
+        self,
+        workspace: Workspace,
+        streams: int,
+        *,
+        seed: int = 0,
+        opened: bool = False,
     ) -> None:
         self._workspace = workspace
+        self._streams = streams
         self.moved = False
         if opened:
-            words = workspace.array("table.words")
-            columns = [workspace.array(f"table.{name}") for name in _COLUMNS]
-            self.table = _bundle(words, *columns)
+            self._words = workspace.array(_NAME)
+            self.table = table_in(self._words, streams)
         else:
             self.table = self._allocate(1)
-            self.scalars[SEED] = seed
-            self.scalars[LATEST : LATEST + 2] = UNSEEN
-            relink(np.zeros(0, np.int64), self.table.words, self.table.meta)
+            self.facts["bucket_seed"] = seed
+            self.table.streams["latest"] = UNSEEN
+            relink(np.zeros(0, np.int64), self.table)
 
     @property
     def size(self) -> int:
@@ -84,73 +71,83 @@ class SlotTable:
         return int(self.table.meta.size)
 
     @property
-    def count(self) -> int:
-        """Residents there are."""
-        return int(self.table.words[COUNT])
+    def facts(self) -> Record:
+        """Counts, clocks and the like: one record that can be written to."""
+        return self.table.facts[0]
 
     @property
-    def sides(self) -> tuple[int, int]:
-        """Residents of each side."""
-        right = int(self.table.words[RIGHTS])
-        return self.count - right, right
+    def header(self) -> IntArray:
+        """All facts, of the table and of its streams, as they are stored."""
+        return self._words[: header_words(self._streams)]
+
+    @property
+    def count(self) -> int:
+        """Residents there are."""
+        return int(self.facts["count"])
+
+    @property
+    def by_stream(self) -> IntArray:
+        """Residents of each stream."""
+        return self.table.streams["residents"].copy()
+
+    @property
+    def used(self) -> IntArray:
+        """What the residents of each pool take from the budget."""
+        return self.table.streams["used"]
 
     @property
     def oldest(self) -> int:
         """The lowest number of a resident; that of the next one if there is none."""
-        numbers = self.column(NUMBER)[self.alive()]
-        return int(numbers.min()) if numbers.size else int(self.scalars[NEXT_NUMBER])
+        numbers = self.numbers[self.alive()]
+        return int(numbers.min()) if numbers.size else int(self.facts["next_number"])
+
+    @property
+    def numbers(self) -> IntArray:
+        """Arrival number by slot."""
+        return self.table.residents["number"]
+
+    @property
+    def places(self) -> IntArray:
+        """Place of the payload by slot."""
+        return self.table.details["place"]
 
     @property
     def clock_us(self) -> int:
-        """Greatest event time seen, as far as both streams bear it out."""
-        return int(self.table.words[CLOCK])
+        """Greatest event time seen, as far as all streams bear it out."""
+        return int(self.facts["clock"])
 
-    def clock_with(self, time: int, side: int) -> int:
+    def clock_with(self, time: int, stream: int) -> int:
         """Tell the clock as it will be after an arrival (see ``clock_after``)."""
-        latest: list[int] = self.scalars[LATEST : LATEST + 2].tolist()
-        latest[side] = max(latest[side], time)
-        reached = min(latest) + int(self.scalars[LEAD])
+        latest: list[int] = self.table.streams["latest"].tolist()
+        latest[stream] = max(latest[stream], time)
+        reached = min(latest) + int(self.facts["lead"])
         return max(self.clock_us, min(max(latest), reached))
 
     @property
     def has_coins(self) -> bool:
         """Whether a resident still has coins of its own."""
-        return bool(self.table.coins[self.alive()].any())
+        return bool(self.table.details["coins"][self.alive()].any())
 
     def start(self, first_us: int, watermark_us: int, window_us: int) -> bool:
         """Begin a micro-batch; tell whether all there is to know of times begins, too.
 
-        Both streams have reached the watermark. The first arrival speaks for both: it
+        All streams have reached the watermark. The first arrival speaks for all: it
         is the earliest of its micro-batch. As long as one stream is silent, an earlier
         one takes its place: the first may have been a row from the future.
         """
-        scalars, latest = self.scalars, self.scalars[LATEST : LATEST + 2]
-        both = scalars[SIDES_SEEN] == _BOTH_SIDES
+        facts, latest = self.facts, self.table.streams["latest"]
+        all_seen = facts["seen"] == (1 << self._streams) - 1
         first = bool((latest == UNSEEN).all())
-        begins = first or bool(not both and first_us < self.clock_us - window_us)
+        begins = first or bool(not all_seen and first_us < self.clock_us - window_us)
         if begins:
             latest[:] = first_us
-            scalars[CLOCK] = first_us
-            scalars[LEAD] = window_us // 4
-            scalars[MEASURED] = first_us
-            scalars[ARRIVED : ARRIVED + 2] = 0
+            facts["clock"] = first_us
+            facts["lead"] = window_us // 4
+            facts["measured_at"] = first_us
+            self.table.streams["arrived"] = 0
         np.maximum(latest, watermark_us, out=latest)
-        scalars[CLOCK] = max(self.clock_us, watermark_us)
+        facts["clock"] = max(self.clock_us, watermark_us)
         return begins
-
-    @property
-    def scalars(self) -> IntArray:
-        """Counts, clocks and the like, by their names in the kernels."""
-        return self.table.words[:SCALARS]
-
-    def column(self, word: int) -> IntArray:
-        """One word of all records."""
-        return self.table.words[SCALARS + 2 * self.size + word :: WORDS]
-
-    @property
-    def matches(self) -> FloatArray:
-        """Matches of all slots."""
-        return self.table.reals[SCALARS + 2 * self.size + MATCHES :: WORDS]
 
     def alive(self) -> IntArray:
         """Slots of all residents."""
@@ -169,9 +166,14 @@ class SlotTable:
         """Take slots as changed."""
         self.table.meta[slots] |= DIRTY_BIT
 
-    def side(self, slots: IntArray) -> IntArray:
-        """Side of residents."""
-        return self.table.meta[slots] & SIDE_BIT
+    def stream(self, slots: IntArray) -> IntArray:
+        """Stream of residents."""
+        return self.table.meta[slots] & STREAM_BITS
+
+    def sizes(self, slots: IntArray) -> IntArray:
+        """What residents take from the budget."""
+        size: IntArray = self.table.meta[slots] >> SIZE_SHIFT
+        return size
 
     def residents(
         self, slots: IntArray, keep_us: tuple[int, ...], decay: float | None
@@ -180,19 +182,20 @@ class SlotTable:
 
         Without a decay, nobody counts matches.
         """
-        time = self.column(TIME)[slots]
+        residents, details = self.table.residents, self.table.details
+        time = residents["time"][slots]
         last, matches = time, np.broadcast_to(0.0, slots.shape)
         if decay is not None:
-            last, matches = self.column(LAST)[slots], self.matches[slots]
+            last, matches = details["last_match"][slots], details["matches"][slots]
         if decay:
             matches = matches * np.exp(-decay * np.maximum(0, self.clock_us - last))
-        valued = bool(self.scalars[VALUED])
+        valued = bool(self.facts["valued"])
         return Residents(
-            side=self.side(slots),
-            key=self.column(KEY)[slots],
+            stream=self.stream(slots),
+            key=residents["key"][slots],
             time=time,
-            number=self.column(NUMBER)[slots],
-            importance=self.table.importance[slots]
+            number=residents["number"][slots],
+            importance=details["importance"][slots]
             if valued
             else np.broadcast_to(np.inf, slots.shape),
             matches=matches,
@@ -201,67 +204,58 @@ class SlotTable:
             keep_us=keep_us,
         )
 
-    def expire(self, horizon: tuple[int, int], *, pooled: bool) -> IntArray:
-        """Let all residents up to a time go, by side; tell how many."""
-        count = np.zeros(2, np.int64)
-        expire_until(horizon, int(pooled), self.table.words, self.table.meta, count)
+    def expire(self, horizon: tuple[int, ...], *, pooled: bool) -> IntArray:
+        """Let all residents up to a time go, by stream; tell how many."""
+        count = np.zeros(self._streams, np.int64)
+        expire_until(horizon, int(pooled), self.table, count)
         return count
 
     def pending(self, rows: int) -> IntArray:
         """Slot of each arrival whose payload is not stored yet, or NOBODY."""
         slots = np.full(rows, NOBODY)
-        pending(self.table.words, self.table.meta, slots)
+        pending(self.table, slots)
         return slots
 
     def vacate(self, slots: IntArray, *, pooled: bool) -> None:
         """Let residents go."""
-        vacate_all(slots, int(pooled), self.table.words, self.table.meta)
+        vacate_all(slots, int(pooled), self.table)
 
     def resize(self, size: int) -> None:
         """Move all residents to the first slots of a table of that size, by age."""
-        old, alive = self.table, self.alive()
-        alive = alive[np.argsort(self.column(NUMBER)[alive])]
-        records = self._records()[alive]
+        old, header = self.table, self.header.copy()
+        alive = self._by_age()
         self.table = self._allocate(size)
-        self.scalars[:] = old.words[:SCALARS]
-        self.scalars[SLOTS] = self.size
-        self._records()[: alive.size] = records
-        for name in _COLUMNS:
-            getattr(self.table, name)[: alive.size] = getattr(old, name)[alive]
+        self.header[:] = header
+        for new_part, old_part in zip(self.table[3:], old[3:], strict=True):
+            new_part[: alive.size] = old_part[alive]
         self.table.meta[:] |= DIRTY_BIT
         self.moved = True
-        relink(np.arange(alive.size), self.table.words, self.table.meta)
+        relink(np.arange(alive.size), self.table)
 
     def grow(self) -> None:
-        """Add slots: a quarter more, and at least a group of arrivals."""
-        self.resize(self.size + self.size // 4 + GROUP_ROWS)
+        """Add slots: a quarter more, and at least an instant of arrivals."""
+        self.resize(self.size + self.size // 4 + INSTANT_ROWS)
 
-    def hot(self, slots: IntArray) -> dict[str, IntArray | FloatArray]:
+    def hot(self, slots: IntArray) -> Columns:
         """All that has to be stored of some slots."""
-        logged: dict[str, IntArray | FloatArray] = {
-            name: self.column(word)[slots] for name, word in _LOGGED.items()
-        }
-        return logged | {
+        residents, details = self.table.residents[slots], self.table.details[slots]
+        return {
             "slot": slots,
             "meta": self.table.meta[slots] & ~DIRTY_BIT,
-            "matches": self.matches[slots],
-            "importance": self.table.importance[slots],
             "score": self.table.score[slots],
-            "chance": self.table.chance[slots],
-            "coins": self.table.coins[slots],
+            **{name: residents[name] for name in _OF_RESIDENTS},
+            **{name: details[name] for name in _OF_DETAILS},
         }
 
-    def put(self, hot: dict[str, IntArray | FloatArray]) -> None:
+    def put(self, hot: Columns) -> None:
         """Fill slots with what was stored; :meth:`finish` links them."""
         slots = hot["slot"].astype(np.int64)
         self.table.meta[slots] = hot["meta"]
-        for name, word in _LOGGED.items():
-            self.column(word)[slots] = hot[name]
-        self.matches[slots] = hot["matches"]
-        self.table.importance[slots] = hot["importance"]
         self.table.score[slots] = hot["score"]
-        self.table.chance[slots] = hot["chance"]
-        self.table.coins[slots] = hot["coins"]
+        for name in _OF_RESIDENTS:
+            self.table.residents[name][slots] = hot[name]
+        for name in _OF_DETAILS:
+            self.table.details[name][slots] = hot[name]
 
     def order_free_slots(self) -> None:
         """Link free slots in ascending order, however they became free.
@@ -269,7 +263,7 @@ class SlotTable:
         The order decides where the next arrivals go. It is not stored: a table that
         was restored, and one that went on in memory, have to have the same.
         """
-        link_free(self.table.words, self.table.meta)
+        link_free(self.table)
 
     def set_sizes(self, slots: IntArray, size: IntArray, *, pooled: bool) -> None:
         """Say what residents take from the budget."""
@@ -279,43 +273,20 @@ class SlotTable:
 
     def finish(self, *, pooled: bool) -> None:
         """Link all residents, oldest first, and count what they use."""
-        alive = self.alive()
-        alive = alive[np.argsort(self.column(NUMBER)[alive])]
-        relink(alive, self.table.words, self.table.meta)
+        relink(self._by_age(), self.table)
         self._count_used(pooled=pooled)
+
+    def _by_age(self) -> IntArray:
+        alive = self.alive()
+        return alive[np.argsort(self.numbers[alive])]
 
     def _count_used(self, *, pooled: bool) -> None:
         alive = self.alive()
-        size = self.table.meta[alive] >> SIZE_SHIFT
-        side = self.side(alive) * (not pooled)
-        for pool in (0, 1):
-            self.scalars[USED + pool] = int(size[side == pool].sum())
-
-    def _records(self) -> npt.NDArray[np.int64]:
-        return self.table.words[SCALARS + 2 * self.size :].reshape(-1, WORDS)
+        pool = self.stream(alive) * (not pooled)
+        used = np.bincount(pool, self.sizes(alive), minlength=self._streams)
+        self.used[:] = used
 
     def _allocate(self, size: int) -> Table:
-        size = max(1, size)
-        words = self._workspace.new_array("table.words", SCALARS + (2 + WORDS) * size)
-        words[SLOTS] = size
-        columns = [self._workspace.new_array(f"table.{n}", size) for n in _COLUMNS]
-        return _bundle(words, *columns)
-
-
-def _bundle(
-    words: IntArray,
-    score: IntArray,
-    importance: IntArray,
-    meta: IntArray,
-    chance: IntArray,
-    coins: IntArray,
-) -> Table:
-    return Table(
-        words=words,
-        reals=words.view(np.float64),
-        score=score.view(np.float64),
-        importance=importance.view(np.float64),
-        meta=meta,
-        chance=chance.view(np.float64),
-        coins=coins,
-    )
+        words = words_of(max(1, size), self._streams)
+        self._words = self._workspace.new_array(_NAME, words)
+        return table_in(self._words, self._streams)

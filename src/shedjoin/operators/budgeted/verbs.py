@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shedjoin.kernels.stages import ADMIT, PROBE, RETAIN, Arriving
+from shedjoin.kernels.round import ADMIT, PROBE, RETAIN, Arriving
 from shedjoin.kernels.thresholds import toss
 from shedjoin.models.learned import Models
 from shedjoin.operators.budgeted import answers
@@ -48,7 +48,7 @@ class Verbs:
         """Arrivals of a block, the first of which has that number."""
         part = slice(start, end)
         newcomers = Residents(  # copies: a policy may work in place
-            side=rows.stream[part].copy(),
+            stream=rows.stream[part].copy(),
             key=rows.key[part].copy(),
             time=rows.time[part].copy(),
             number=number + np.arange(end - start),
@@ -65,7 +65,8 @@ class Verbs:
             does[coins < 0] &= ~RETAIN
         self.unretained += int(((does & (ADMIT | RETAIN)) == ADMIT).sum())
         return Arriving(
-            side=rows.stream[part],
+            first_number=number,
+            stream=rows.stream[part],
             key=rows.key[part],
             time=rows.time[part],
             importance=rows.importance[part],

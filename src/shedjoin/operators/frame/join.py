@@ -107,8 +107,24 @@ def commit(join: Join, blobs: Blobs, former: str) -> tuple[str, int]:
         kind=join.kind,
         own=join.write(changes),
     )
-    blob = encode_directory(directory, join.spec.fingerprint())
-    token = changes.token(blob)
-    changes.put(DIRECTORY, with_token(token, blob))
+    token = _put_directory(directory, join.spec, changes)
     join.payload.settle()
     return token, changes.written_bytes
+
+
+def pass_time(
+    directory: Directory, spec: JoinSpec, blobs: Blobs, watermark_ms: int
+) -> int:
+    """Move the watermark of a state that holds nothing; return the bytes written."""
+    changes = Commit(blobs, directory.token)
+    if watermark_ms > directory.watermark_ms:
+        moved = directory._replace(watermark_ms=watermark_ms)
+        _put_directory(moved, spec, changes)
+    return changes.written_bytes
+
+
+def _put_directory(directory: Directory, spec: JoinSpec, changes: Commit) -> str:
+    blob = encode_directory(directory, spec.fingerprint())
+    token = changes.token(blob)
+    changes.put(DIRECTORY, with_token(token, blob))
+    return token

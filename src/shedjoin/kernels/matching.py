@@ -1,0 +1,167 @@
+"""Matches of one arrival, what they are worth, and coins that decide about them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shedjoin.kernels.hashing import mixed
+from shedjoin.kernels.jit import inline_kernel
+from shedjoin.kernels.round import (
+    MET,
+    SPENT,
+    Found,
+    Row,
+    Rules,
+    count_life,
+    pool_of,
+)
+from shedjoin.kernels.slots import (
+    DIRTY_BIT,
+    STREAM_BITS,
+    Table,
+    bucket_of,
+    note_match,
+    vacate,
+)
+
+MIN, MAX, SUM, PRODUCT, MEAN = range(5)
+"""How the importances of two partners combine."""
+
+EMIT, COUNT_IT = 1, 2
+COINS_SHIFT = 32
+COINS_LEFT = (1 << COINS_SHIFT) - 1
+"""A resident's coins: how many are left, and above them which of these is the last
+that wins; counted down, so that the last of all is 1."""
+
+
+@inline_kernel
+def coin(seed: int, key: np.int64, number: np.int64, other: int) -> float:
+    """Toss a coin for a resident and something of its own: in [0, 1), always the same.
+
+    By key and number: numbers alone repeat from shard to shard.
+    """
+    bits = mixed(mixed(mixed(key + seed) + number) ^ other)
+    return float((bits >> 11) & 0x1FFFFFFFFFFFFF) / 9007199254740992.0
+
+
+@inline_kernel
+def worth(a: float, b: float, combine: int) -> float:
+    """Importance of a pair; a stream without importance (infinite) has no say."""
+    if np.isinf(a) or np.isinf(b):
+        value = b if np.isinf(a) else a
+        return 1.0 if np.isinf(value) else value
+    if combine == MIN:
+        return min(a, b)
+    if combine == MAX:
+        return max(a, b)
+    if combine == SUM:
+        return a + b
+    if combine == PRODUCT:
+        return a * b
+    return (a + b) / 2.0
+
+
+@inline_kernel
+def wins(slot: int, other: int, rules: Rules, table: Table) -> bool:
+    """Whether a match of a resident is emitted: the coins it has, or one per pair."""
+    resident, details = table.residents[slot], table.details[slot]
+    key, number = resident["key"], resident["number"]
+    if rules.tosses and details["coins"]:
+        turn = details["coins"] & COINS_LEFT
+        return bool(coin(rules.seed, key, number, turn) < details["chance"])
+    if rules.thins:
+        return bool(coin(rules.seed, key, number, ~other) < details["chance"])
+    return True
+
+
+@inline_kernel
+def is_spent(slot: int, table: Table) -> bool:
+    """Take one of a resident's coins; whether it was the last that wins."""
+    details = table.details[slot]
+    coins = details["coins"]
+    if coins:
+        details["coins"] = coins - 1
+        table.meta[slot] |= DIRTY_BIT
+    return bool(coins and (coins & COINS_LEFT) == coins >> COINS_SHIFT)
+
+
+@inline_kernel
+def emit(row: Row, slot: int, rules: Rules, table: Table, out: Found) -> None:
+    """Note a match."""
+    cursor, details = out.cursor[0], table.details[slot]
+    match = out.matches[cursor["found"]]
+    match["row"] = row.at
+    match["place"] = details["place"]
+    match["number"] = table.residents[slot]["number"]
+    if rules.weighs:
+        mark = out.marks[cursor["found"]]
+        mark["score"] = table.score[slot]
+        mark["chance"] = details["chance"]
+    cursor["found"] += 1
+    value = worth(row.importance, details["importance"], rules.combine)
+    out.sums[0]["gained"] += value
+
+
+@inline_kernel
+def release(slot: int, rules: Rules, table: Table, out: Found) -> None:
+    """Free the slot of a resident whose coins are spent."""
+    stream = table.meta[slot] & STREAM_BITS
+    stayed = max(0, table.facts[0]["clock"] - table.residents[slot]["time"])
+    count_life(min(stayed, rules.keep[stream]), out)
+    out.tally[SPENT, stream] += 1
+    vacate(slot, pool_of(stream, rules), table)
+
+
+@inline_kernel
+def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found) -> int:
+    """Match an arrival with the residents of the other streams; return how many.
+
+    Residents from number ``since`` on are left out: of two rows of an instant the
+    later meets the earlier, once.
+    """
+    found = 0
+    for other in range(len(rules.keep)):
+        if other == row.stream:
+            continue
+        low = row.time - rules.keep[other]
+        high = row.time + rules.keep[row.stream]
+        slot = table.heads[bucket_of(row.key, other, table)]
+        hits, steps = 0, 0
+        while slot >= 0:
+            steps += 1
+            resident = table.residents[slot]
+            after = resident["next"]
+            same = resident["key"] == row.key and low <= resident["time"] <= high
+            if same and resident["number"] < since:
+                hits += 1
+                if how & EMIT and wins(slot, row.number, rules, table):
+                    emit(row, slot, rules, table, out)
+                if how & COUNT_IT:
+                    note_match(slot, row.time, rules.decay, table)
+                if rules.tosses and is_spent(slot, table):
+                    release(slot, rules, table, out)
+            slot = after
+        facts = table.facts[0]
+        facts["longest_chain"] = max(facts["longest_chain"], steps)
+        out.tally[MET, other] += hits
+        found += hits
+    return found
+
+
+@inline_kernel
+def has_room(row: Row, rules: Rules, table: Table, out: Found) -> bool:
+    """Whether all matches of an arrival fit."""
+    free = out.matches.size - out.cursor[0]["found"]
+    if free >= table.facts[0]["count"]:
+        return True
+    hits = 0
+    for other in range(len(rules.keep)):
+        if other != row.stream:
+            low = row.time - rules.keep[other]
+            high = row.time + rules.keep[row.stream]
+            slot = table.heads[bucket_of(row.key, other, table)]
+            while slot >= 0:
+                resident = table.residents[slot]
+                hits += resident["key"] == row.key and low <= resident["time"] <= high
+                slot = resident["next"]
+    return bool(hits <= free)

@@ -1,0 +1,143 @@
+"""What the kernels of a round work on: rules, arrivals, and what they find.
+
+Steps of a round take bundles of arrays. That costs nothing in kernels that count no
+references (:func:`shedjoin.kernels.jit.inline_kernel`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.kernels.jit import inline_kernel
+from shedjoin.types import FloatArray, Grid, IntArray, IntGrid, Records
+
+DONE, NO_ROOM, FILL, RECOMPUTE, GROW = range(5)
+"""Why a kernel stopped: all arrivals done, no room for matches, nobody known who could
+leave, scores are due, no free slot."""
+
+ADMIT, PROBE, RETAIN = 1, 2, 4
+"""What an arrival does."""
+
+REFUSED, EVICTED, OUTLIVED, STORED, SPENT, MET = range(6)
+"""What a tally counts, by stream: arrivals that left at once, residents shed, those of
+them whose time was over, arrivals stored, residents whose coins were spent, matches."""
+REASONS = 6
+
+MATCH = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8")])
+"""A match: the arrival, and payload place and number of the resident."""
+MARK = np.dtype([("score", "f8"), ("chance", "f8")])
+"""Of a sample: what the weight of a match depends on."""
+CURSOR = np.dtype(
+    [
+        ("row", "i8"),  # the next arrival
+        ("found", "i8"),  # matches so far
+        ("phase", "i8"),  # of an instant
+        ("instant_row", "i8"),  # the next arrival of the instant to probe
+        ("instant_end", "i8"),
+        ("instant_start", "i8"),  # number from which on a victim counts as refused
+        ("run_start", "i8"),  # number of the first arrival of the run
+        ("block_start", "i8"),  # and of the block
+    ]
+)
+SUMS = np.dtype(
+    [("gained", "f8"), ("life", "f8"), ("life_squared", "f8"), ("touched", "f8")]
+)
+"""Importance of matches; seconds that rows stayed, and their squares; and what was read
+ahead, which says nothing but keeps the compiler from leaving it out."""
+
+
+class Arriving(NamedTuple):
+    """Arrivals of a block in their order."""
+
+    first_number: int
+    stream: IntArray
+    key: IntArray
+    time: IntArray
+    importance: FloatArray
+    size: IntArray
+    score: FloatArray
+    place: IntArray
+    does: IntArray
+    chance: FloatArray
+    coins: IntArray
+
+
+class Rules(NamedTuple):
+    """What does not change during a round; tuples are by stream, capacity by pool."""
+
+    keep: tuple[int, ...]
+    capacity: tuple[int, ...]
+    pooled: int
+    tie: int
+    maturity: int
+    decay: float
+    counts_instant_first: int
+    combine: int
+    valued: int
+    thins: int
+    tosses: int
+    weighs: int
+    seed: int
+    window: int
+
+
+class Found(NamedTuple):
+    """Matches, counts, and who had to leave.
+
+    ``evicted_by_slot`` holds the number of the arrival that made the resident of a slot
+    leave, ``evicted_by_row`` likewise that of an arrival; only what left since
+    ``run_start`` counts. Both are empty where nobody asks.
+
+    ``raised`` holds, for each pool, the highest score that had to leave: before any
+    arrival of the block, by the first one, and so on. Of a sample only.
+    """
+
+    matches: Records
+    marks: Records
+    cursor: Records
+    tally: IntGrid
+    sums: Records
+    instant_slots: IntArray
+    evicted_by_slot: IntArray
+    evicted_by_row: IntArray
+    raised: Grid
+
+
+class Row(NamedTuple):
+    """One arrival that looks for matches."""
+
+    key: np.int64
+    time: int
+    stream: int
+    importance: float
+    at: int
+    number: int
+
+
+@inline_kernel
+def row_at(at: int, number: int, arriving: Arriving) -> Row:
+    """One arrival with its number."""
+    return Row(
+        arriving.key[at],
+        arriving.time[at],
+        arriving.stream[at],
+        arriving.importance[at],
+        at,
+        number,
+    )
+
+
+@inline_kernel
+def pool_of(stream: int, rules: Rules) -> int:
+    """The pool in which rows of a stream compete."""
+    return 0 if rules.pooled else stream
+
+
+@inline_kernel
+def count_life(stayed_us: int, out: Found) -> None:
+    """Add the time that a row stayed to the lifetimes."""
+    seconds = stayed_us * 1e-6
+    out.sums[0]["life"] += seconds
+    out.sums[0]["life_squared"] += seconds * seconds

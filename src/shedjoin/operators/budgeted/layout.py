@@ -1,0 +1,62 @@
+"""Where the parts of a slot table lie: one array of words holds them all.
+
+One array is one file of the node, and one mapping to open.
+"""
+
+from __future__ import annotations
+
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from shedjoin.kernels.slots import DETAILS, FACTS, RESIDENT, STREAM, Table
+from shedjoin.types import IntArray
+
+_WORD = 8
+
+
+def slot_bytes(streams: int) -> int:
+    """Bytes that one slot takes, with its share of the buckets."""
+    return 4 * streams + RESIDENT.itemsize + DETAILS.itemsize + 2 * _WORD
+
+
+def header_words(streams: int) -> int:
+    """Words of facts, before the first slot."""
+    return (FACTS.itemsize + streams * STREAM.itemsize) // _WORD
+
+
+def words_of(slots: int, streams: int) -> int:
+    """Words that a table with so many slots takes."""
+    return sum(_sizes(slots, streams))
+
+
+def table_in(words: IntArray, streams: int) -> Table:
+    """The table that an array of words holds."""
+    rest = _WORD * (words.size - header_words(streams))
+    slots = rest // slot_bytes(streams)
+    ends = accumulate(_sizes(slots, streams), initial=0)
+    facts, each, heads, residents, details, score, meta = (
+        words[start:end] for start, end in pairwise(ends)
+    )
+    return Table(
+        facts=facts.view(FACTS),
+        streams=each.view(STREAM),
+        heads=heads.view(np.int32)[: streams * slots],
+        residents=residents.view(RESIDENT),
+        details=details.view(DETAILS),
+        score=score.view(np.float64),
+        meta=meta,
+    )
+
+
+def _sizes(slots: int, streams: int) -> tuple[int, ...]:
+    """Words of each part, in the order of ``Table``."""
+    return (
+        FACTS.itemsize // _WORD,
+        streams * STREAM.itemsize // _WORD,
+        -(-4 * streams * slots // _WORD),
+        slots * RESIDENT.itemsize // _WORD,
+        slots * DETAILS.itemsize // _WORD,
+        slots,
+        slots,
+    )
