@@ -4,8 +4,10 @@ Rows: the same arrival rate and window, up to 100 M rows in all; the cost of a r
 the last tenth of the stream against that in the first million. Shards: the same rows
 on 2, 20, 200 and 1,000 shards, without and with a budget whose models are as large as
 they get; and one key alone, so that all shards but one are idle. The cost of a shard is
-the slope over the number of shards, in milliseconds of a core. Restart: micro-batches
-that have to restore their state from the state store, as the first after a restart has,
+the slope over the number of shards, in milliseconds of a core; all of them lie in two
+partitions of Spark. What a partition costs is Spark's own: the same slope over
+partitions of its deduplication, which never leaves the JVM. Restart: micro-batches that
+have to restore their state from the state store, as the first after a restart has,
 against those that find it on the node, for a small and a large window.
 """
 
@@ -55,6 +57,9 @@ def run(*, quick: bool) -> Record:
             cost = shards.cost(keys, budget=budget)
             figures[f"{name}_ms"] = cost["ms"]
             details[name] = cost
+        figures["spark_partition_ms"], details["spark_partition"] = _partition(
+            spark, Path(scratch, "partitions"), quick=quick
+        )
         figures["budgeted_written_bytes"] = details["budgeted_shard"]["written_bytes"]
         figures["restore_ms_per_mb"], details["restore"] = _restore(
             spark, Path(scratch, "restore"), quick=quick
@@ -111,6 +116,28 @@ def _rows(
         "state_bytes_per_row": last["state_bytes"] / resident,
         "written_bytes_per_row": last["written_bytes"] / timing.rows[-1],
     }
+
+
+def _partition(
+    spark: SparkSession, scratch: Path, *, quick: bool
+) -> tuple[float, list[float]]:
+    """Milliseconds of a core that one more partition of a stateful operator costs.
+
+    Nearly all partitions get no row.
+    """
+    counts, files = (2, 4 if quick else 50), QUICK_FILES if quick else FILES
+    Stream(60, files, 1, files * SECONDS, seed=7).write(scratch)
+    took = []
+    for partitions in counts:
+        spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+        sides = (engine.source(spark, scratch, side) for side in ("left", "right"))
+        left, right = (frame.toDF("key", "time", "value") for frame in sides)
+        unique = left.union(right).dropDuplicatesWithinWatermark(["key", "time"])
+        timing = engine.run(unique, f"{partitions} partitions of Spark's own", files)
+        took.append(statistics.median(timing.milliseconds[1:]))
+        note(f"{partitions:>5} partitions of Spark's own {took[-1]:>8.0f} ms")
+    spark.conf.set("spark.sql.shuffle.partitions", str(CORES))
+    return CORES * (took[1] - took[0]) / (counts[1] - counts[0]), took
 
 
 def _restore(

@@ -9,6 +9,7 @@ from shedjoin import Budget, MostImportant, Within
 from shedjoin.errors import ColumnTypeError, ParameterError
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
+from shedjoin.models.learned import Models
 from shedjoin.policies import Expected, Fifo, Prob, Size, UntilExpiry
 from shedjoin.policies.base import Policy
 from shedjoin.spec.budget import parse_bytes
@@ -16,6 +17,27 @@ from shedjoin.spec.budget import parse_bytes
 START = 1_700_000_000
 ROW_BYTES = 200
 """More than a row of ten letters takes, with its slot."""
+
+
+def test_models_stay_small() -> None:
+    """What the README promises, for however many residents, with what is stored."""
+    assert 2 * 8 * Models.words_of(1 << 30, 2) < 2e6
+
+
+@pytest.mark.parametrize("usable", [0, 1, 7, 1000])
+@pytest.mark.parametrize("split", [None, 0.0, 0.3, 1.0, (0.2, 0.8)])
+def test_pools_add_up(split: float | tuple[float, ...] | None, usable: int) -> None:
+    pools = Budget(rows=9, split=split).by_pool(usable, 2)
+    assert len(pools) == 2
+    assert min(pools) >= 0
+    assert sum(pools) == usable
+
+
+def test_a_part_for_each_stream() -> None:
+    assert Budget(rows=9, split=(0.5, 0.3, 0.2)).by_pool(10, 3) == (5, 3, 2)
+    assert Budget(rows=9).by_pool(10, 3) == (10, 0, 0)
+    with pytest.raises(ParameterError, match="has 3 parts for 2 streams"):
+        run(Budget(rows=9, split=(0.5, 0.3, 0.2)), TEN, Fifo())
 
 
 @pytest.mark.parametrize(
@@ -53,8 +75,10 @@ def test_bad_rows(rows: int) -> None:
         Budget(rows=rows)
 
 
-@pytest.mark.parametrize("split", [-0.01, 1.01, float("nan"), float("inf")])
-def test_bad_splits(split: float) -> None:
+@pytest.mark.parametrize(
+    "split", [-0.01, 1.01, float("nan"), float("inf"), (0.5, 0.6), (), (1.5, -0.5)]
+)
+def test_bad_splits(split: float | tuple[float, ...]) -> None:
     with pytest.raises(ParameterError, match=r"is not a part of the whole\.\nFix: "):
         Budget(rows=1, split=split)
 

@@ -125,7 +125,9 @@ def assert_refused(text: str) -> None:
     assert text.count("fingerprint") >= 1
 
 
-@pytest.mark.parametrize("partitions", [1, 3, 4])
+@pytest.mark.parametrize(
+    "partitions", [3, *(pytest.param(n, marks=pytest.mark.long) for n in (1, 4))]
+)
 def test_other_shuffle_partitions_and_the_old_shards(
     partitions: int, spark: SparkSession, old: Path, folder: Path
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from shedjoin.errors import StateMismatchError
 from support.streams import Case, make_case
 
-from .operators import Moment, Operator, arrivals_of, spec_of
+from .operators import START_MS, Moment, Operator, arrivals_of, spec_of
 from .queries import same
 
 pytestmark = [
@@ -160,3 +160,21 @@ def test_state_with_a_segment_missing(copies: Path) -> None:
     shutil.rmtree(copies)
     with pytest.raises(StateMismatchError, match="names blob 0 of a shard but"):
         operator.run(second)
+
+
+def test_a_shard_that_holds_nothing_only_notes_the_time(copies: Path) -> None:
+    """No file is touched; rows that are late by the noted time are late afterwards."""
+    case = CASES[0]
+    arrivals = arrivals_of(case)
+    operator = Operator(spec_of(case))
+    beat = arrivals[0][arrivals[0]["blob"] == b""]
+    operator.run(beat)
+    shutil.rmtree(copies)
+    late_ms = START_MS + 10**9
+    before = operator.state
+    for moment in (operator.run(beat), operator.wake(late_ms), operator.run(beat)):
+        assert not moment.results
+        assert (moment.restored, moment.fallbacks) == (0, 0)
+        assert not copies.exists()
+    assert operator.state != before
+    assert not any(operator.run(rows).results for rows in arrivals)

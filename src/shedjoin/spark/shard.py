@@ -69,17 +69,23 @@ class SparkShard:
         return join.step(arrived, BEGINNING_MS)
 
     def run(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join one micro-batch and write what it changed.
+        """Join one micro-batch and write what it changed."""
+        before = stored_directory(self._blobs, self._spec)
+        if before is not None and not arrived and holds_nothing(before, self._spec):
+            return self._pass_time(before, watermark_ms)
+        return (yield from self._join(before, arrived, watermark_ms))
+
+    def _join(
+        self, before: Directory | None, arrived: Sequence[Blob], watermark_ms: int
+    ) -> Step:
+        """Join a micro-batch on the copy of the state that this node has, or makes.
 
         Joined rows are given out as they are found, long before the state is written:
         the engine keeps neither if the task fails. Where the files of this node fail,
         the micro-batch is done again in memory, and what was given out is passed over:
         a step gives the same batches every time.
         """
-        before = stored_directory(self._blobs, self._spec)
         former = "" if before is None else before.token
-        if before is not None and not arrived and holds_nothing(before, self._spec):
-            return self._pass_time(before, watermark_ms)
         given = 0
         copies: NodeCopies | None = None
         try:
