@@ -247,18 +247,23 @@ class Simulation:
         now = self.clock.see(arrivals)
         self.expire(now)
         newcomers = [self.admit(arrival) for arrival in arrivals]
+        before = [
+            (one, one.matches, one.last_match) for side in self.buffers for one in side
+        ]
         if self.rules.look_ahead:
             for one, other in self.matches(newcomers, time):
                 one.match(time)
                 other.match(time)
         self.shed(now)
+        for one, matches, last_match in before:  # a match counts when it happens
+            del one.match_times[matches:]
+            one.last_match = last_match
         kept = [one for one in newcomers if one in self.buffers[one.side]]
         probing = newcomers if self.rules.dropped_probe else kept
         for one, other in self.matches(probing, time):
             self.emit(one, other)
-            if not self.rules.look_ahead:
-                one.match(time)
-                other.match(time)
+            one.match(time)
+            other.match(time)
 
     def single(self, arrival: Arrival) -> None:
         """``probe_then_insert`` one arrival."""

@@ -27,7 +27,9 @@ from shedjoin.kernels.slots import (
 MIN, MAX, SUM, PRODUCT, MEAN = range(5)
 """How the importances of two partners combine."""
 
-EMIT, COUNT_IT = 1, 2
+EMIT, COUNT_IT, FORESEE, FORGET = 1, 2, 4, 8
+"""What is done with a match: give it out, count it, count it as one that will happen if
+nobody has to leave before, and forget that."""
 COINS_SHIFT = 32
 COINS_LEFT = (1 << COINS_SHIFT) - 1
 """A resident's coins: how many are left, and above them which of these is the last
@@ -103,10 +105,10 @@ def emit(row: Row, slot: int, rules: Rules, table: Table, out: Found) -> None:
 
 
 @inline_kernel
-def release(slot: int, rules: Rules, table: Table, out: Found) -> None:
+def release(slot: int, clock: int, rules: Rules, table: Table, out: Found) -> None:
     """Free the slot of a resident whose coins are spent."""
     stream = table.meta[slot] & STREAM_BITS
-    stayed = max(0, table.facts[0]["clock"] - table.residents[slot]["time"])
+    stayed = max(0, clock - table.residents[slot]["time"])
     count_life(min(stayed, rules.keep[stream]), out)
     out.tally[SPENT, stream] += 1
     vacate(slot, pool_of(stream, rules), table)
@@ -138,12 +140,17 @@ def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found)
                     emit(row, slot, rules, table, out)
                 if how & COUNT_IT:
                     note_match(slot, row.time, rules.decay, table)
-                if rules.tosses and is_spent(slot, table):
-                    release(slot, rules, table, out)
+                if how & FORESEE:
+                    table.details[slot]["foreseen"] += 1.0
+                if how & FORGET:
+                    table.details[slot]["foreseen"] = 0.0
+                if how & EMIT and rules.tosses and is_spent(slot, table):
+                    release(slot, row.clock, rules, table, out)
             slot = after
         facts = table.facts[0]
         facts["longest_chain"] = max(facts["longest_chain"], steps)
-        out.tally[MET, other] += hits
+        if how & EMIT:
+            out.tally[MET, other] += hits
         found += hits
     return found
 

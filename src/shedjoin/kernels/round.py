@@ -106,7 +106,7 @@ class Found(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One arrival that looks for matches."""
+    """One arrival that looks for matches; ``clock`` is that after it."""
 
     key: np.int64
     time: int
@@ -114,11 +114,12 @@ class Row(NamedTuple):
     importance: float
     at: int
     number: int
+    clock: int
 
 
 @inline_kernel
-def row_at(at: int, number: int, arriving: Arriving) -> Row:
-    """One arrival with its number."""
+def row_at(at: int, number: int, clock: int, arriving: Arriving) -> Row:
+    """One arrival with its number and the clock after it."""
     return Row(
         arriving.key[at],
         arriving.time[at],
@@ -126,6 +127,7 @@ def row_at(at: int, number: int, arriving: Arriving) -> Row:
         arriving.importance[at],
         at,
         number,
+        clock,
     )
 
 

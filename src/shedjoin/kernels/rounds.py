@@ -9,7 +9,14 @@ from __future__ import annotations
 from shedjoin.kernels.candidates import Candidates
 from shedjoin.kernels.clock import clock_after, set_clock
 from shedjoin.kernels.jit import inline_kernel, kernel_no_refcount
-from shedjoin.kernels.matching import COUNT_IT, EMIT, has_room, meet
+from shedjoin.kernels.matching import (
+    COUNT_IT,
+    EMIT,
+    FORESEE,
+    FORGET,
+    has_room,
+    meet,
+)
 from shedjoin.kernels.round import (
     DONE,
     GROW,
@@ -54,14 +61,14 @@ def probe_then_insert(
             warm = at + AHEAD
         if facts["first_free"] < 0:
             return GROW
-        row = row_at(at, facts["next_number"], arriving)
+        clock = clock_after(arriving.time[at], arriving.stream[at], table)
+        row = row_at(at, facts["next_number"], clock, arriving)
         does = arriving.does[at]
         hits = 0
         if does & PROBE:
             if not has_room(row, rules, table, out):
                 return NO_ROOM
             hits = meet(row, row.number, EMIT | COUNT_IT, rules, table, out)
-        clock = clock_after(row.time, row.stream, table)
         set_clock(clock, row.stream, rules.window, table)
         if does & RETAIN:
             store(row, hits, rules, arriving, table, candidates, out)
@@ -99,19 +106,36 @@ def enter(
         time, stream = arriving.time[at], arriving.stream[at]
         set_clock(clock_after(time, stream, table), stream, rules.window, table)
     cursor["instant_start"] = facts["next_number"]
+    facts["instant"] = arriving.time[first]
     for at in range(first, end):
         out.instant_slots[at - first] = NOBODY
         if arriving.does[at] & RETAIN:
-            row = row_at(at, facts["next_number"], arriving)
+            row = row_at(at, facts["next_number"], facts["clock"], arriving)
             hits = 0
             if rules.counts_instant_first:
-                hits = meet(row, row.number, COUNT_IT, rules, table, out)
-            slot = store(row, hits, rules, arriving, table, candidates, out)
+                hits = meet(row, row.number, FORESEE, rules, table, out)
+            slot = store(row, 0, rules, arriving, table, candidates, out)
+            table.details[slot]["foreseen"] = float(hits)
             out.instant_slots[at - first] = slot
         else:
             facts["next_number"] += 1
     cursor["instant_end"] = end
     cursor["instant_row"] = first
+
+
+@inline_kernel
+def forget_foreseen(
+    first: int, end: int, rules: Rules, arriving: Arriving, table: Table, out: Found
+) -> None:
+    """Matches of an instant count when they happen, now that it is known who left."""
+    start, clock = out.cursor[0]["instant_start"], table.facts[0]["clock"]
+    for at in range(first, end):
+        slot = out.instant_slots[at - first]
+        row = row_at(at, start + at - first, clock, arriving)
+        if slot >= 0:
+            meet(row, row.number, FORGET, rules, table, out)
+            if is_there(slot, row.number, table):
+                table.details[slot]["foreseen"] = 0.0
 
 
 @kernel_no_refcount
@@ -120,10 +144,10 @@ def shed_then_join(
 ) -> int:
     """All arrivals of an instant become residents, then shed, then meet who is left.
 
-    An arrival that did not stay does not probe. With ``counts_instant_first`` the
-    instant's matches count before it is decided who leaves, otherwise after.
+    An arrival that did not stay does not probe. With ``counts_instant_first`` it is
+    decided who leaves as if all matches of the instant had happened.
     """
-    cursor = out.cursor[0]
+    facts, cursor = table.facts[0], out.cursor[0]
     while True:
         first = cursor["row"]
         if cursor["phase"] == 0:
@@ -138,19 +162,21 @@ def shed_then_join(
             why = evict_to_capacity(rules, table, candidates, out)
             if why != DONE:
                 return why
+            if rules.counts_instant_first:
+                end = cursor["instant_end"]
+                forget_foreseen(first, end, rules, arriving, table, out)
             cursor["phase"] = 2
         while cursor["instant_row"] < cursor["instant_end"]:
             at = cursor["instant_row"]
             slot = out.instant_slots[at - first]
-            row = row_at(at, cursor["instant_start"] + at - first, arriving)
+            number, clock = cursor["instant_start"] + at - first, facts["clock"]
+            row = row_at(at, number, clock, arriving)
             stays = slot >= 0 and is_there(slot, row.number, table)
             if stays and arriving.does[at] & PROBE:
                 if not has_room(row, rules, table, out):
                     return NO_ROOM
-                how = EMIT if rules.counts_instant_first else EMIT | COUNT_IT
-                hits = meet(row, row.number, how, rules, table, out)
-                if not rules.counts_instant_first:
-                    table.details[slot]["matches"] += hits
+                hits = meet(row, row.number, EMIT | COUNT_IT, rules, table, out)
+                table.details[slot]["matches"] += hits
             cursor["instant_row"] = at + 1
         cursor["row"] = cursor["instant_end"]
         cursor["phase"] = 0

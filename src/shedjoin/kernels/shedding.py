@@ -112,6 +112,7 @@ def store(
     details["place"] = arriving.place[at]
     details["matches"] = float(hits)
     details["last_match"] = row.time
+    details["foreseen"] = 0.0
     details["importance"] = row.importance
     details["chance"] = arriving.chance[at]
     details["coins"] = arriving.coins[at]
@@ -210,7 +211,6 @@ def shed_for_last(
 @inline_kernel
 def is_hopeless(
     row: Row,
-    clock: int,
     rules: Rules,
     arriving: Arriving,
     table: Table,
@@ -218,6 +218,7 @@ def is_hopeless(
 ) -> bool:
     """Whether an arrival would be stored only to be the next to leave."""
     facts, pool = table.facts[0], pool_of(row.stream, rules)
+    clock = row.clock
     used = table.streams[pool]["used"] + arriving.size[row.at]
     if used <= rules.capacity[pool] or rules.maturity >= 0:
         return False

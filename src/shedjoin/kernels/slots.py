@@ -37,6 +37,7 @@ DETAILS = np.dtype(
         ("place", "i8"),  # of the payload; -1 - arrival while it is not stored
         ("matches", "f8"),
         ("last_match", "i8"),
+        ("foreseen", "f8"),  # matches of the present instant, if nobody leaves
         ("importance", "f8"),
         ("chance", "f8"),
         ("coins", "i8"),
@@ -53,6 +54,7 @@ FACTS = np.dtype(
         ("valued", "i8"),  # whether any row had an importance
         ("bucket_seed", "i8"),  # a secret of the state
         ("clock", "i8"),
+        ("instant", "i8"),  # the time of the present instant
         ("lead", "i8"),  # how far the clock may be ahead of what all have reached
         ("measured_at", "i8"),  # the clock when the lead was measured
         ("seen", "i8"),  # streams of which something has come, as bits

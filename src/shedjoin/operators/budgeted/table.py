@@ -189,6 +189,10 @@ class SlotTable:
             last, matches = details["last_match"][slots], details["matches"][slots]
         if decay:
             matches = matches * np.exp(-decay * np.maximum(0, self.clock_us - last))
+        if decay is not None:
+            foreseen = details["foreseen"][slots]
+            instant = np.maximum(last, self.facts["instant"])
+            last, matches = np.where(foreseen > 0, instant, last), matches + foreseen
         valued = bool(self.facts["valued"])
         return Residents(
             stream=self.stream(slots),
