@@ -6,12 +6,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 import shedjoin
-from shedjoin import Within
+from shedjoin import Budget, Within
 from shedjoin.errors import (
     ColumnError,
     ColumnTypeError,
@@ -52,6 +53,11 @@ def windowed(spark: SparkSession, folder: Path) -> DataFrame:
     return frame.groupBy("k", F.window("left_time", "1 minute")).count()
 
 
+def joined(spark: SparkSession, folder: Path) -> DataFrame:
+    left, right = (make(spark, folder) for make in (GOOD_LEFT, GOOD_RIGHT))
+    return shedjoin.join(left, right, on="k", within=Within(after="1 minute"))
+
+
 GOOD_LEFT = stream(LEFT, "left_time")
 GOOD_RIGHT = stream(RIGHT, "right_time")
 
@@ -60,6 +66,31 @@ WRONG: dict[str, tuple[Make, Make, dict[str, Any], type[ShedjoinError], str, str
         *(stream(LEFT, None), GOOD_RIGHT, {}, ColumnError),
         "the left stream has no watermark",
         'call left.withWatermark("left_time", "10 minutes") first.',
+    ),
+    "a join without an event time": (
+        *(joined, GOOD_RIGHT, {}, ColumnError),
+        "the left stream has no watermark",
+        'pass event_time="matched_at" to the join that it comes from',
+    ),
+    "one time for both": (
+        *(GOOD_LEFT, GOOD_RIGHT, {"time": "left_time"}, ParameterError),
+        "time='left_time' is not a name for each side",
+        'pass two names, time=("...", "...")',
+    ),
+    "an event time without a name": (
+        *(GOOD_LEFT, GOOD_RIGHT, {"event_time": True}, ParameterError),
+        "event_time=True is not a name",
+        'pass event_time="matched_at"',
+    ),
+    "a table of pyarrow": (
+        *(GOOD_LEFT, lambda *_: pa.table({"k": [1]}), {}, ParameterError),
+        "the right stream is Table, not a DataFrame of Spark",
+        "shedjoin.local.join",
+    ),
+    "a split for three": (
+        *(GOOD_LEFT, GOOD_RIGHT),
+        {"budget": Budget(rows=9, split=(0.2, 0.3, 0.5))},
+        *(ParameterError, "has 3 parts for 2 streams", "give 2 parts"),
     ),
     "no watermark on the right": (
         *(GOOD_LEFT, stream(RIGHT, None), {}, ColumnError),

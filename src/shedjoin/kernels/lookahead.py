@@ -185,11 +185,11 @@ def insert_until(
             touched += touch_newcomers(at, end, arriving, table, candidates)
             out.sums[0]["touched"] += touched
             warm = at + AHEAD
-        clock = clock_after(arriving.time[at], arriving.stream[at], table)
-        row = row_at(at, facts["next_number"], clock, arriving)
+        row = row_at(at, facts["next_number"], arriving)
+        clock = clock_after(row.time, row.stream, table)
         stays = False
         if arriving.does[at] & RETAIN:
-            if is_hopeless(row, rules, arriving, table, candidates):
+            if is_hopeless(row, clock, rules, arriving, table, candidates):
                 refuse(row, rules, arriving, table, out)
             elif facts["first_free"] < 0:
                 return GROW

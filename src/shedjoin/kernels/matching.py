@@ -105,10 +105,10 @@ def emit(row: Row, slot: int, rules: Rules, table: Table, out: Found) -> None:
 
 
 @inline_kernel
-def release(slot: int, clock: int, rules: Rules, table: Table, out: Found) -> None:
-    """Free the slot of a resident whose coins are spent."""
+def release(slot: int, time: int, rules: Rules, table: Table, out: Found) -> None:
+    """Free the slot of a resident whose coins are spent by a match at ``time``."""
     stream = table.meta[slot] & STREAM_BITS
-    stayed = max(0, clock - table.residents[slot]["time"])
+    stayed = max(0, time - table.residents[slot]["time"])
     count_life(min(stayed, rules.keep[stream]), out)
     out.tally[SPENT, stream] += 1
     vacate(slot, pool_of(stream, rules), table)
@@ -145,7 +145,7 @@ def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found)
                 if how & FORGET:
                     table.details[slot]["foreseen"] = 0.0
                 if how & EMIT and rules.tosses and is_spent(slot, table):
-                    release(slot, row.clock, rules, table, out)
+                    release(slot, row.time, rules, table, out)
             slot = after
         facts = table.facts[0]
         facts["longest_chain"] = max(facts["longest_chain"], steps)

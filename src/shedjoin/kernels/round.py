@@ -106,7 +106,7 @@ class Found(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One arrival that looks for matches; ``clock`` is that after it."""
+    """One arrival that looks for matches."""
 
     key: np.int64
     time: int
@@ -114,12 +114,11 @@ class Row(NamedTuple):
     importance: float
     at: int
     number: int
-    clock: int
 
 
 @inline_kernel
-def row_at(at: int, number: int, clock: int, arriving: Arriving) -> Row:
-    """One arrival with its number and the clock after it."""
+def row_at(at: int, number: int, arriving: Arriving) -> Row:
+    """One arrival with its number."""
     return Row(
         arriving.key[at],
         arriving.time[at],
@@ -127,7 +126,6 @@ def row_at(at: int, number: int, clock: int, arriving: Arriving) -> Row:
         arriving.importance[at],
         at,
         number,
-        clock,
     )
 
 

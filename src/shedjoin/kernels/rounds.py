@@ -61,14 +61,14 @@ def probe_then_insert(
             warm = at + AHEAD
         if facts["first_free"] < 0:
             return GROW
-        clock = clock_after(arriving.time[at], arriving.stream[at], table)
-        row = row_at(at, facts["next_number"], clock, arriving)
+        row = row_at(at, facts["next_number"], arriving)
         does = arriving.does[at]
         hits = 0
         if does & PROBE:
             if not has_room(row, rules, table, out):
                 return NO_ROOM
             hits = meet(row, row.number, EMIT | COUNT_IT, rules, table, out)
+        clock = clock_after(row.time, row.stream, table)
         set_clock(clock, row.stream, rules.window, table)
         if does & RETAIN:
             store(row, hits, rules, arriving, table, candidates, out)
@@ -110,7 +110,7 @@ def enter(
     for at in range(first, end):
         out.instant_slots[at - first] = NOBODY
         if arriving.does[at] & RETAIN:
-            row = row_at(at, facts["next_number"], facts["clock"], arriving)
+            row = row_at(at, facts["next_number"], arriving)
             hits = 0
             if rules.counts_instant_first:
                 hits = meet(row, row.number, FORESEE, rules, table, out)
@@ -128,10 +128,10 @@ def forget_foreseen(
     first: int, end: int, rules: Rules, arriving: Arriving, table: Table, out: Found
 ) -> None:
     """Matches of an instant count when they happen, now that it is known who left."""
-    start, clock = out.cursor[0]["instant_start"], table.facts[0]["clock"]
+    start = out.cursor[0]["instant_start"]
     for at in range(first, end):
         slot = out.instant_slots[at - first]
-        row = row_at(at, start + at - first, clock, arriving)
+        row = row_at(at, start + at - first, arriving)
         if slot >= 0:
             meet(row, row.number, FORGET, rules, table, out)
             if is_there(slot, row.number, table):
@@ -147,7 +147,7 @@ def shed_then_join(
     An arrival that did not stay does not probe. With ``counts_instant_first`` it is
     decided who leaves as if all matches of the instant had happened.
     """
-    facts, cursor = table.facts[0], out.cursor[0]
+    cursor = out.cursor[0]
     while True:
         first = cursor["row"]
         if cursor["phase"] == 0:
@@ -169,8 +169,7 @@ def shed_then_join(
         while cursor["instant_row"] < cursor["instant_end"]:
             at = cursor["instant_row"]
             slot = out.instant_slots[at - first]
-            number, clock = cursor["instant_start"] + at - first, facts["clock"]
-            row = row_at(at, number, clock, arriving)
+            row = row_at(at, cursor["instant_start"] + at - first, arriving)
             stays = slot >= 0 and is_there(slot, row.number, table)
             if stays and arriving.does[at] & PROBE:
                 if not has_room(row, rules, table, out):

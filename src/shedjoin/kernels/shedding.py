@@ -211,6 +211,7 @@ def shed_for_last(
 @inline_kernel
 def is_hopeless(
     row: Row,
+    clock: int,
     rules: Rules,
     arriving: Arriving,
     table: Table,
@@ -218,7 +219,6 @@ def is_hopeless(
 ) -> bool:
     """Whether an arrival would be stored only to be the next to leave."""
     facts, pool = table.facts[0], pool_of(row.stream, rules)
-    clock = row.clock
     used = table.streams[pool]["used"] + arriving.size[row.at]
     if used <= rules.capacity[pool] or rules.maturity >= 0:
         return False

@@ -83,5 +83,5 @@ class Runner:
 
 def check_shards(shards: int) -> None:
     """Refuse what is not a count."""
-    if shards < 1:
-        raise ParameterError(f"shards={shards} is not a count.", fix="pass shards=1.")
+    if type(shards) is not int or shards < 1:
+        raise ParameterError(f"shards={shards!r} is not a count.", fix="pass shards=1.")

@@ -14,6 +14,7 @@ from shedjoin.spec.importance import Source, evaluate
 from shedjoin.spec.keys import (
     SIDES,
     On,
+    check_pair,
     key_pairs,
     output_columns,
     resolve_columns,
@@ -39,6 +40,7 @@ def make_spec(
     suffixes: Sequence[str],
 ) -> JoinSpec:
     """Check the arguments of a join of two tables and put them into a spec."""
+    time, suffixes = check_pair("time", time), check_pair("suffixes", suffixes)
     keys = tuple(zip(*key_pairs(on), strict=True))
     keeps_us = (within.after_us, within.before_us)
     return spec_of(SIDES, schemas, keys, time, keeps_us, shards, suffixes)

@@ -121,4 +121,9 @@ def shedding_of(
             f"keep={policy!r} is neither a goal nor a policy.",
             fix="write keep=MostResults(), or a policy such as policies.Prob().",
         )
+    if not isinstance(recompute, Recompute):
+        raise ParameterError(
+            f"recompute={recompute!r} is not a scheme.",
+            fix="write recompute=Amortised(), Successive(), Every(10) or Adaptive().",
+        )
     return Shedding(budget, policy, discipline, recompute, combine, seed)

@@ -21,7 +21,7 @@ from pyspark.sql.types import (
 )
 
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
-from shedjoin.spark.event_time import DELAY, is_event_time, lag_of
+from shedjoin.spark.event_time import DELAY, is_event_time, is_joined, lag_of
 from shedjoin.spark.names import name_fold
 from shedjoin.spec.keys import Fold, output_columns, resolve_columns
 from shedjoin.spec.streams import JoinSpec, StreamSpec
@@ -142,7 +142,7 @@ def _event_time(frame: DataFrame, side: str, given: str | None, fold: Fold) -> s
         if frame.isStreaming and not is_event_time(frame, time):
             raise ColumnError(
                 f"the {side} stream has no watermark on {time!r}.",
-                fix=f'call {side}.withWatermark("{time}", "10 minutes") first.',
+                fix=_watermark_for(frame, side, time),
             )
     elif len(marked) == 1:
         time = marked[0]
@@ -159,6 +159,16 @@ def _event_time(frame: DataFrame, side: str, given: str | None, fold: Fold) -> s
     return time
 
 
+def _watermark_for(frame: DataFrame, side: str, time: str) -> str:
+    """What to do about a stream without a watermark; Spark refuses a second one."""
+    if is_joined(frame):
+        return (
+            'pass event_time="matched_at" to the join that it comes from and go by '
+            f'that time, or name one of its times, e.g. "{time}", in time=.'
+        )
+    return f'call {side}.withWatermark("{time}", "10 minutes") first.'
+
+
 def _no_time(frame: DataFrame, side: str, marked: list[str]) -> ColumnError:
     times = [f.name for f in frame.schema if isinstance(f.dataType, TimestampType)]
     example = times[0] if times else "event_time"
@@ -170,7 +180,7 @@ def _no_time(frame: DataFrame, side: str, marked: list[str]) -> ColumnError:
     if frame.isStreaming:
         return ColumnError(
             f"the {side} stream has no watermark, so its rows could never leave.",
-            fix=f'call {side}.withWatermark("{example}", "10 minutes") first.',
+            fix=_watermark_for(frame, side, example),
         )
     return ColumnError(
         f"the {side} table does not say which column is its event time.",

@@ -24,7 +24,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.types import StructField, TimestampNTZType, TimestampType
 
-from shedjoin.errors import ColumnError, ColumnTypeError
+from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
 from shedjoin.spark.names import name_fold, quoted
 from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.streams import JoinSpec
@@ -78,9 +78,18 @@ def time_columns(spec: JoinSpec) -> list[str]:
     return found
 
 
-def with_event_time(joined: DataFrame, spec: JoinSpec, name: str) -> DataFrame:
-    """Add the latest time of each result, as what the watermark refers to."""
+def with_event_time(
+    joined: DataFrame, spec: JoinSpec, name: str, delay_ms: int
+) -> DataFrame:
+    """Add the latest time of each result, as what the watermark refers to.
+
+    Spark's deduplication remembers a row for the delay that its time carries.
+    """
     fold = name_fold(joined)
+    if not isinstance(name, str):
+        raise ParameterError(
+            f"event_time={name!r} is not a name.", fix='pass event_time="matched_at".'
+        )
     if fold(name) in map(fold, joined.columns):
         raise ColumnError(
             f"event_time={name!r}, but the result has a column of that name.",
@@ -90,12 +99,23 @@ def with_event_time(joined: DataFrame, spec: JoinSpec, name: str) -> DataFrame:
         lagging = [own.time for own in spec.streams if own.lag_us]
         raise ColumnError(
             f"event_time={name!r}, but {lagging[0]!r} may lie behind the watermark.",
-            fix="join by the event_time of the first join: time=(...).",
+            fix="give the first join an event_time, too, and join by that one.",
         )
     times = [quoted(joined, own) for own in dict.fromkeys(time_columns(spec))]
     latest = EventTime(F.greatest(*times) if len(times) > 1 else times[0], 0)
-    added = marked(latest, name, streaming=joined.isStreaming)
+    added = marked(latest, name, streaming=joined.isStreaming, delay_ms=delay_ms)
     return joined.select("*", added)
+
+
+def longest_delay_ms(frames: Sequence[DataFrame]) -> int:
+    """The longest of the delays by which watermarks stay behind these streams."""
+    fields = [field for frame in frames for field in frame.schema.fields]
+    return max((field.metadata.get(DELAY, 0) for field in fields), default=0)
+
+
+def is_joined(frame: DataFrame) -> bool:
+    """Whether a stream is the result of a join."""
+    return any(_OF in field.metadata for field in frame.schema.fields)
 
 
 def is_event_time(frame: DataFrame, name: str) -> bool:
@@ -132,14 +152,15 @@ def event_time(results: DataFrame, time: Time | None) -> EventTime:
     return EventTime(shifted, lag_us)
 
 
-def marked(time: EventTime, name: str, *, streaming: bool) -> Column:
+def marked(time: EventTime, name: str, *, streaming: bool, delay_ms: int = 0) -> Column:
     """The time under a new name; in a stream, as what the watermark refers to.
 
-    The delay has been taken off where the watermark was defined; here 0 will do.
+    The delay has been taken off where the watermark was defined: for windows and joins
+    0 will do.
     """
     if not streaming:
         return time.column.alias(name)
-    return time.column.alias(name, metadata={DELAY: 0})
+    return time.column.alias(name, metadata={DELAY: delay_ms})
 
 
 def _columns(results: DataFrame, time: Time | None) -> list[Column]:

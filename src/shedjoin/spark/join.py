@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import reduce
 from operator import add, and_
 
@@ -13,12 +13,16 @@ from pyspark.sql.types import StructField, StructType
 from shedjoin.errors import ParameterError
 from shedjoin.spark.columns import Arguments, make_spec
 from shedjoin.spark.disk import CopySettings
-from shedjoin.spark.event_time import time_metadata, with_event_time
+from shedjoin.spark.event_time import (
+    longest_delay_ms,
+    time_metadata,
+    with_event_time,
+)
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
 from shedjoin.spark.wire import JOINED, PACKED, Packer, Packing, unpack_rows
-from shedjoin.spec.keys import SIDES, On, key_pairs
+from shedjoin.spec.keys import SIDES, On, check_pair, key_pairs
 from shedjoin.spec.report import combine, count_types
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import (
@@ -47,17 +51,30 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
 ) -> DataFrame:
     """Join two DataFrames; see :func:`shedjoin.join`."""
     check_window(within)
+    check_frames({"left": left, "right": right})
     arguments = Arguments(
         names=SIDES,
         keys=tuple(zip(*key_pairs(on), strict=True)),
         keeps_us=(within.after_us, within.before_us),
-        time=time,
+        time=None if time is None else check_pair("time", time),
         shards=shard_count(left, shards),
-        suffixes=suffixes,
+        suffixes=check_pair("suffixes", suffixes),
     )
     spec = make_spec((left, right), arguments).with_shedding(shedding)
     worth = importance_columns(importance, (left, right))
     return planned((left, right), spec, name, worth, event_time)
+
+
+def check_frames(streams: Mapping[str, object]) -> None:
+    """Refuse what is not a DataFrame of Spark."""
+    for name, frame in streams.items():
+        if not isinstance(frame, DataFrame):
+            raise ParameterError(
+                f"the {name} stream is {type(frame).__name__}, not a DataFrame of "
+                "Spark.",
+                fix="pass spark.readStream...load(); tables of pyarrow are joined by "
+                "shedjoin.local.join.",
+            )
 
 
 def shard_count(frame: DataFrame, shards: int | None) -> int:
@@ -112,7 +129,7 @@ def planned(
     results = joined.mapInArrow(unpack_rows, _schema(frames, spec))
     if event_time is None:
         return results
-    return with_event_time(results, spec, event_time)
+    return with_event_time(results, spec, event_time, longest_delay_ms(frames))
 
 
 def _unshared(packed: DataFrame) -> DataFrame:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 
 from shedjoin.spark.columns import Arguments, make_spec
-from shedjoin.spark.join import planned, shard_count
+from shedjoin.spark.join import check_frames, planned, shard_count
 from shedjoin.spec.multijoin import (
     OnEach,
     WithinEach,
@@ -30,6 +30,7 @@ def multijoin(
 ) -> DataFrame:
     """Join several DataFrames; see :func:`shedjoin.multijoin`."""
     names = check_streams(streams)
+    check_frames(streams)
     frames = list(streams.values())
     arguments = Arguments(
         names=names,

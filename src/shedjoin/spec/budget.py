@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isclose
 
@@ -35,8 +36,8 @@ class Budget:
         Residents at most.
     memory : str or int, optional
         Bytes at most, such as ``"512 MB"`` or ``"2 GiB"``: payload, hot columns and
-        index. What the operator learns comes on top, below 1 MB a shard.
-    split : float or tuple of float, optional
+        index. What the operator learns comes on top, below 2 MB a shard.
+    split : float or sequence of float, optional
         Part of the budget for the left side, from 0 to 1, or the part of each stream.
         By default the streams share one pool and the row that is worth least leaves,
         whichever stream it is of.
@@ -52,7 +53,7 @@ class Budget:
 
     rows: int | None = None
     memory: str | int | None = None
-    split: float | tuple[float, ...] | None = None
+    split: float | Sequence[float] | None = None
 
     def __post_init__(self) -> None:
         if (self.rows is None) == (self.memory is None):
@@ -68,7 +69,8 @@ class Budget:
         if self.split is not None and not _are_parts(_parts(self.split)):
             raise ParameterError(
                 f"split={self.split!r} is not a part of the whole.",
-                fix="write split=0.5 for halves, or leave it out for one pool.",
+                fix="write split=0.5 for halves, or parts that add up to 1, such as "
+                "split=(0.3, 0.7), or leave it out for one pool.",
             )
         if self.memory is not None:
             parse_bytes(self.memory)
@@ -101,9 +103,12 @@ class Budget:
         return total // shards + (shard < total % shards)
 
 
-def _parts(split: float | tuple[float, ...]) -> tuple[float, ...]:
+def _parts(split: object) -> tuple[float, ...]:
     """Part of each stream; a number is the part of the first of two."""
-    return split if isinstance(split, tuple) else (split, 1.0 - split)
+    parts = tuple(split) if isinstance(split, Sequence) else (split,)
+    if not all(type(part) in (int, float) for part in parts):
+        return ()
+    return parts if isinstance(split, Sequence) else (parts[0], 1.0 - parts[0])
 
 
 def _are_parts(parts: tuple[float, ...]) -> bool:

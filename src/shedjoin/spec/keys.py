@@ -38,7 +38,7 @@ def key_pairs(on: On | object) -> tuple[tuple[str, str], ...]:
         pairs = [(on, on)]
     elif isinstance(on, Mapping):
         pairs = list(on.items())
-    elif isinstance(on, Iterable):
+    elif isinstance(on, Sequence):  # not any iterable: a Column of Spark is one
         pairs = [(name, name) for name in on]
     else:
         pairs = []
@@ -48,6 +48,18 @@ def key_pairs(on: On | object) -> tuple[tuple[str, str], ...]:
             fix='pass on="id", on=["a", "b"], or on={"left_id": "right_id"}.',
         )
     return tuple(pairs)
+
+
+def check_pair(argument: str, given: object) -> tuple[str, str]:
+    """Refuse what does not name something of both sides."""
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        names = tuple(given)
+        if len(names) == len(SIDES) and all(isinstance(name, str) for name in names):
+            return names
+    raise ParameterError(
+        f"{argument}={given!r} is not a name for each side.",
+        fix=f'pass two names, {argument}=("...", "..."), that of the left side first.',
+    )
 
 
 def resolve_columns(

@@ -1,0 +1,55 @@
+"""Arguments that are none are refused with what to write instead."""
+
+from typing import Any
+
+import pytest
+
+from shedjoin import Budget, Within, local
+from shedjoin.errors import ParameterError
+
+BATCHES = local.clicks(impressions=20, batches=1, seed=1)
+
+
+class Condition:
+    """As a Column of Spark, it seems to be iterable and is not."""
+
+    def __iter__(self) -> None:
+        raise TypeError
+
+
+WRONG: dict[str, tuple[dict[str, Any], str]] = {
+    "one time": ({"time": "shown_at"}, "time='shown_at' is not a name for each side"),
+    "two letters": ({"time": "ab"}, "time='ab' is not a name for each side"),
+    "times by name": ({"time": {"left": "shown_at"}}, "is not a name for each side"),
+    "one suffix": ({"suffixes": "_l"}, "suffixes='_l' is not a name for each side"),
+    "a condition": ({"on": Condition()}, "names no key columns"),
+    "half a shard": ({"shards": 1.5}, "shards=1.5 is not a count"),
+    "no scheme": (
+        {"budget": Budget(rows=5), "recompute": "often"},
+        "recompute='often' is not a scheme",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_wrong_arguments(case: str) -> None:
+    given, message = WRONG[case]
+    right: dict[str, Any] = {
+        "on": "ad_id",
+        "within": Within(after="1 minute"),
+        "time": ("shown_at", "clicked_at"),
+    }
+    with pytest.raises(ParameterError, match=message.split("[")[0]) as raised:
+        local.join(BATCHES, **right | given)
+    assert raised.value.fix
+
+
+@pytest.mark.parametrize("split", ["0.3", True, {"left": 0.3}, ("a", "b"), (0.3, 0.3)])
+def test_what_is_no_split(split: Any) -> None:  # noqa: ANN401  (anything)
+    with pytest.raises(ParameterError, match="is not a part of the whole") as raised:
+        Budget(rows=9, split=split)
+    assert "add up to 1" in raised.value.fix
+
+
+def test_a_list_of_parts() -> None:
+    assert Budget(rows=9, split=[0.3, 0.7]).by_pool(10, 2) == (3, 7)
