@@ -53,7 +53,8 @@ def moved_in(
 
 def chain(table: Table, head: int) -> list[int]:
     """Slots of a chain from its head on; both directions have to agree."""
-    found, before, slot = [], NOBODY, head
+    found: list[int] = []
+    before, slot = NOBODY, head
     while slot >= 0:
         assert int(table.residents[slot]["previous"]) == before
         assert len(found) < table.meta.size, "the chain is a ring"
@@ -69,7 +70,8 @@ def chains(table: Table) -> list[list[int]]:
 
 def free_slots(table: Table) -> list[int]:
     """Slots of the free list, from its head on."""
-    found, slot = [], int(table.facts[0]["first_free"])
+    found: list[int] = []
+    slot = int(table.facts[0]["first_free"])
     while slot >= 0:
         assert len(found) < table.meta.size, "the free list is a ring"
         found.append(slot)

@@ -158,8 +158,7 @@ def test_arrivals_without_a_stored_payload_are_found(
     streams: int, rng: np.random.Generator
 ) -> None:
     table, rows = filled(streams, 1, rng)
-    places = [3, -1, -5, 0, -3, -2, 8]
-    for row, place in zip(rows, places, strict=True):
+    for row, place in zip(rows, (3, -1, -5, 0, -3, -2, 8), strict=True):
         table.details[row.slot]["place"] = place
     vacate(rows[5].slot, 0, table)
     slots = np.full(6, NOBODY)
@@ -176,10 +175,8 @@ def test_a_survey_lists_all_residents(streams: int, rng: np.random.Generator) ->
     keep = (10, 20, 30)[:streams]
     slot, number, expiry = (np.full(SLOTS + 1, -99) for _ in range(3))
     count = survey(keep, table, slot, number, expiry)
-    found = zip(
-        *(part[:count].tolist() for part in (slot, number, expiry)), strict=True
-    )
-    assert sorted(found) == sorted(
+    parts = (part[:count].tolist() for part in (slot, number, expiry))
+    assert sorted(zip(*parts, strict=True)) == sorted(
         (row.slot, row.number, row.time + keep[row.stream])
         for row in rows
         if row.slot not in gone
