@@ -19,6 +19,7 @@ from shedjoin.kernels.slots import (
 )
 from shedjoin.operators.budgeted.layout import table_in, words_of
 
+KEEP = (6, 3, 9)
 KEYS = (0, 1, 2, -1, 2**63 - 1, -(2**63))
 
 
@@ -93,3 +94,28 @@ def rows_of(table: Table) -> list[Row]:
         for slot in range(table.meta.size)
         if int(table.meta[slot]) & ALIVE_BIT
     )
+
+
+def crowded(streams: int, rng: np.random.Generator, count: int = 20) -> Table:
+    """A table of residents with few keys; place 100 + number, importance 1 + number."""
+    table = empty_table(count + 3, streams)
+    for _ in range(count):
+        key, time = KEYS[rng.integers(3)], int(rng.integers(-5, 20))
+        row = moved_in(table, int(rng.integers(streams)), key, time)
+        details = table.details[row.slot]
+        details["place"] = 100 + row.number
+        details["importance"] = 1.0 + row.number
+        details["chance"] = 0.5
+    return table
+
+
+def partners(table: Table, stream: int, key: int, time: int, since: int) -> list[Row]:
+    """Residents that an arrival meets, by the definition of the window."""
+    return [
+        row
+        for row in rows_of(table)
+        if row.stream != stream
+        and row.key == key
+        and row.number < since
+        and -KEEP[stream] <= time - row.time <= KEEP[row.stream]
+    ]
