@@ -98,11 +98,9 @@ def make_found(streams: int, room: int, *, rows: int = 0, weighs: int = 0) -> Fo
     )
 
 
-def make_row(
-    stream: int, key: int, time: int, *, number: int, at: int = 0, clock: int = 0
-) -> Row:
+def make_row(stream: int, key: int, time: int, *, number: int, at: int = 0) -> Row:
     """An arrival of importance 2."""
-    return Row(np.int64(key), time, stream, 2.0, at, number, clock)
+    return Row(np.int64(key), time, stream, 2.0, at, number)
 
 
 def emitted(found: Found) -> list[tuple[int, int, int]]:

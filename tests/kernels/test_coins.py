@@ -71,7 +71,7 @@ def test_a_row_leaves_with_its_last_coin_that_wins(coins: int) -> None:
         table.details[slot]["chance"] = 0.4
         for turn in range(coins, 0, -1):
             table.meta[slot] &= ~DIRTY_BIT
-            row = make_row(0, key, 11, number=9, at=turn, clock=17)
+            row = make_row(0, key, 17, number=9, at=turn)
             assert meet(row, 9, EMIT, rules, table, out) == (turn >= last)
             assert bool(int(table.meta[slot]) & DIRTY_BIT) == (turn >= last)
         assert [row for row, _, _ in emitted(out)] == [t for t in wins if wins[t]]
