@@ -16,7 +16,7 @@ from experiments.watch import Log, watched
 from shedjoin import Amortised, Budget, MostImportant, Within
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Policy
 from shedjoin.spec.recompute import Recompute
 
 EVERY_SHED = Amortised(part=1e-9)
