@@ -161,6 +161,11 @@ def test_check_policy_tells_on_which_stream(way: str) -> None:
     assert "seed=0, budget=Budget(" in caught.value.__notes__[0]
 
 
+def test_nan_comes_with_its_usual_causes() -> None:
+    with pytest.raises(ParameterError, match=r"Fix: .*importance is infinite"):
+        run(INSTANTS, BadFirstScore("nan"), 8, window=9)
+
+
 @dataclass(frozen=True, slots=True)
 class Boaster(EqCluster):
     """Says that rows were twice as likely to stay as is possible."""

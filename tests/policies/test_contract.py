@@ -10,10 +10,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from shedjoin.policies import POLICIES, Fifo, Policy, Residents
+from shedjoin.policies import POLICIES, EqCluster, Fifo, Policy, Residents
 from shedjoin.testing import CHECKS, Trials, check_policy
 from shedjoin.testing.invariant import Parameters
-from shedjoin.types import BoolArray, FloatArray
+from shedjoin.types import BoolArray, FloatArray, IntArray
 
 STREAMS = {
     "budget": 6,
@@ -83,7 +83,9 @@ def test_all_invariants_are_there() -> None:
     assert [check.number for check in CHECKS.values()] == list(range(1, 13))
 
 
-def test_check_policy_runs_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_policy_runs_all(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     ran: list[Trials] = []
 
     def find(policy: Policy, trials: Trials) -> Iterator[str]:
@@ -95,6 +97,9 @@ def test_check_policy_runs_all(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(CHECKS, name, replace(check, find=find))
     check_policy(Fifo(), streams=3, seed=5, bad=[{"a": 1}])
     assert ran == 12 * [Trials(3, 5, bad=[{"a": 1}])]
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == " 1/12 never more than the budget"
+    assert len(told) == 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +169,45 @@ class Nameless(Policy):
     """Cannot be written down."""
 
 
+@dataclass(frozen=True, slots=True)
+class Ageing(Policy):
+    """Goes by age, which is zero on arrival."""
+
+    def score(self, residents: Residents) -> FloatArray:
+        return -residents.age_us.astype(float)
+
+
+@dataclass(frozen=True, slots=True)
+class Counting(Policy):
+    """Goes by matches, of which there are none on arrival."""
+
+    reads: ClassVar[tuple[str, ...]] = ("matches",)
+
+    def score(self, residents: Residents) -> FloatArray:
+        return residents.matches
+
+
+@dataclass(frozen=True, slots=True)
+class Wavering(Policy):
+    """Has second thoughts that nobody asks for."""
+
+    def first_score(self, arrivals: Residents) -> FloatArray:
+        return arrivals.time.astype(float)
+
+
+@dataclass(frozen=True, slots=True)
+class Unasked(EqCluster):
+    """Thins and tosses coins without saying so."""
+
+    coin: bool = False
+
+    def thin(self, arrivals: Residents) -> FloatArray | None:
+        return None if self.coin else np.ones(arrivals.key.size)
+
+    def coins(self, arrivals: Residents) -> IntArray | None:
+        return np.ones(arrivals.key.size, np.int64) if self.coin else None
+
+
 @pytest.mark.parametrize(
     ("policy", "name", "says"),
     [
@@ -174,6 +218,11 @@ class Nameless(Policy):
         (Careless(), "domain", r"invariant 10 .*half_life=-1\.0\) is outside"),
         (Careless(note="x" * 2000), "text", r"invariant 9 .*its pickle has \d+ bytes"),
         (Strict(), "domain", r"invariant 10 .*ValueError.* in place of ParameterError"),
+        (Ageing(), "declared", r"invariant 11 .*change with time.*dynamic"),
+        (Counting(), "declared", r"invariant 11 .*change with matches.*dynamic"),
+        (Wavering(), "declared", r"invariant 11 .*never asked.*dynamic"),
+        (Unasked(), "declared", r"invariant 11 .*thin is never asked.*thins"),
+        (Unasked(coin=True), "declared", r"coins is never asked.*tosses"),
         (Nameless(), "text", r"invariant 9 .*its repr cannot be evaluated"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
@@ -181,6 +230,11 @@ class Nameless(Policy):
 def test_a_bad_policy_is_found(policy: Policy, name: str, says: str) -> None:
     with pytest.raises(AssertionError, match=says):
         CHECKS[name](policy)
+
+
+def test_a_message_hints_at_the_cause() -> None:
+    with pytest.raises(AssertionError, match=r"\nPerhaps: a verb draws random numbers"):
+        CHECKS["repeatable"](Moody())
 
 
 def test_good_parameters_that_are_refused_are_found() -> None:

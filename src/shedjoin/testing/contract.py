@@ -79,20 +79,21 @@ CHECKS = {
 def check_policy(
     policy: Policy,
     *,
-    streams: int = 20,
+    streams: int = 5,
     seed: int = 0,
     good: Sequence[Parameters] = (),
     bad: Sequence[Parameters] = (),
 ) -> None:
     """Check that a policy does what a join expects of it.
 
-    It takes some seconds, and says on stderr what is being checked.
+    It takes about 20 seconds, longer if kernels are not compiled yet, and tells on
+    stderr what is being checked.
 
     Parameters
     ----------
     policy : Policy
         The policy, also one of your own.
-    streams : int, default 20
+    streams : int, default 5
         Random streams for each invariant; at least 30 for the last. Where results are
         compared with the exact join's, three more have tens of thousands of rows.
     seed : int, default 0
