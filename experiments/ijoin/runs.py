@@ -21,8 +21,8 @@ from shedjoin.spec.recompute import Recompute
 
 EVERY_SHED = Amortised(part=1e-9)
 """Scores anew at every shed. ``Successive()`` does the same, gives the same numbers and
-takes twice as long, as the operator then also learns from every row on its own; only
-policies that use what it learns (PROB) need that."""
+takes longer, as the operator then takes every row on its own; only policies that use
+what it learns (PROB) need that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ class Policy:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        # A tuple in brackets alone is a text, of which no letter is known either.
+        # ("models") without a comma is a text, and its letters are not known either.
         if not set(cls.reads) <= set(READABLE):
             raise ParameterError(
                 f"{cls.__name__}.reads = {cls.reads!r} is not known.",

@@ -44,7 +44,7 @@ def _changes(policy: Policy, rows: Residents, where: str) -> Iterator[str]:
     if not np.array_equal(score, _scores(policy, "first_score", rows)):
         yield (
             f"score is not first_score, but is never asked {where}. {_SAY_SO}, or "
-            "leave one of the two out"
+            "write score alone"
         )
 
 
