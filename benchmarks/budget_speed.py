@@ -17,8 +17,7 @@ from benchmarks import engine
 from benchmarks.console import note
 from benchmarks.record import Record
 from benchmarks.streams import Stream
-from shedjoin.policies import Fifo, IJoin, Prob
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Fifo, IJoin, Policy, Prob
 from shedjoin.policies.goals import Goal
 
 WINDOW = 300

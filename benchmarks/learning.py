@@ -26,9 +26,7 @@ from shedjoin.datasets.streams import START_US
 from shedjoin.datasets.workloads import Curve, Frequencies, age_curve, aged, zipf
 from shedjoin.local.join import join
 from shedjoin.models.curve import priorities
-from shedjoin.models.learned import Models
-from shedjoin.policies import Age, Prob
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import Age, Policy, Prob, Residents
 from shedjoin.types import FloatArray
 
 TIMES = ("left_time", "right_time")
@@ -48,8 +46,7 @@ class TrueProb(Policy):
 
     dynamic: ClassVar[bool] = True
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
-        del models
+    def score(self, residents: Residents) -> FloatArray:
         found = np.empty(residents.key.size)
         for side in (0, 1):
             rows = residents.stream == side
@@ -72,8 +69,7 @@ class TrueAge(Policy):
 
     dynamic: ClassVar[bool] = True
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
-        del models
+    def score(self, residents: Residents) -> FloatArray:
         best = priorities(np.repeat(age_curve(self.curve), FINER))
         place = residents.age_us * best.size // residents.keep_us[0]
         worth = best[np.minimum(place, best.size - 1)]

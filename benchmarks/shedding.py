@@ -30,8 +30,7 @@ from shedjoin.local.shard import MemoryBlobs
 from shedjoin.local.tables import make_spec
 from shedjoin.operators.choice import open_join
 from shedjoin.operators.frame.join import Join, Opening, Outcome
-from shedjoin.policies import Age, Expected, Fifo, Greedy, Prob, Rand
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Age, Expected, Fifo, Greedy, Policy, Prob, Rand
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec

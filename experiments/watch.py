@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import Policy, Residents
 from shedjoin.types import FloatArray
-
-if TYPE_CHECKING:
-    from shedjoin.models.learned import Models
 
 
 @dataclass(slots=True)
@@ -27,17 +24,17 @@ def watched(policy: Policy, log: Log) -> Policy:
     """
     kind: Any = type(policy)
 
-    def score(self: Policy, residents: Residents, models: Models) -> FloatArray:
+    def score(self: Policy, residents: Residents) -> FloatArray:
         if log.awake:
             log.seen.append(residents)
-        found: FloatArray = kind.score(self, residents, models)
+        found: FloatArray = kind.score(self, residents)
         return found
 
-    def first_score(self: Policy, arrivals: Residents, models: Models) -> FloatArray:
+    def first_score(self: Policy, arrivals: Residents) -> FloatArray:
         first: FloatArray = (
-            kind.score(self, arrivals, models)
+            kind.score(self, arrivals)
             if kind.first_score is Policy.first_score
-            else kind.first_score(self, arrivals, models)
+            else kind.first_score(self, arrivals)
         )
         return first
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -13,11 +13,8 @@ from experiments.ijoin.streams import SECOND_US, Streams, tables
 from experiments.watch import Log, watched
 from shedjoin.datasets.streams import START_US
 from shedjoin.local.run import Run
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import Policy, Residents
 from shedjoin.types import FloatArray
-
-if TYPE_CHECKING:
-    from shedjoin.models.learned import Models
 
 ROWS = ("abcddbac", "babbccda")
 IMPORTANCE = dict(zip("abcd", (1.0, 2.0, 3.0, 4.0), strict=True))
@@ -39,9 +36,8 @@ class Scripted(Policy):
 
     dynamic: ClassVar[bool] = True
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: whether it is kept now."""
-        del models
         now = min(round((residents.now_us - START_US) / SECOND_US), len(self.kept[0]))
         came = np.rint((residents.time - START_US) / SECOND_US).astype(int)
         pairs = zip(residents.stream.tolist(), came.tolist(), strict=True)

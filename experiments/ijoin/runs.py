@@ -16,13 +16,13 @@ from experiments.watch import Log, watched
 from shedjoin import Amortised, Budget, MostImportant, Within
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Policy
 from shedjoin.spec.recompute import Recompute
 
 EVERY_SHED = Amortised(part=1e-9)
 """Scores anew at every shed. ``Successive()`` does the same, gives the same numbers and
-takes twice as long, as the operator then also learns from every row on its own; only
-policies that use what it learns (PROB) need that."""
+takes longer, as the operator then takes every row on its own; only policies that use
+what it learns (PROB) need that."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
-from shedjoin.policies import Fifo, Greedy, IJoin, Prob, Size
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import Fifo, Greedy, IJoin, Policy, Prob, Residents, Size
 from shedjoin.sampling.lots import lots
 from shedjoin.types import FloatArray
-
-if TYPE_CHECKING:
-    from shedjoin.models.learned import Models
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +20,8 @@ class Redrawn(Policy):
 
     dynamic: ClassVar[bool] = True
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: a lot of this instant."""
-        del models
         return lots(0, residents.key, residents.number + residents.now_us)
 
 

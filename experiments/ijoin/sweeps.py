@@ -10,8 +10,7 @@ from experiments.ijoin.runs import MEASURES, Setting, mean
 from experiments.ijoin.schemes import SCHEMES
 from experiments.ijoin.streams import DRIFTING_BY_VALUE, UNIFORM
 from experiments.part import Point, Session, Value, find
-from shedjoin.policies import Fifo
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Fifo, Policy
 
 PANELS = (UNIFORM, DRIFTING_BY_VALUE)
 LABELS = {

@@ -12,8 +12,7 @@ from experiments.charts import FONT
 from experiments.ijoin.example import IMPORTANCE, INSTANTS, RAND, outputs, replay
 from experiments.ijoin.schemes import STYLES, ijoin
 from experiments.part import Claim, Part, Point, Session, Value, find, verdict
-from shedjoin.policies import Fifo, Greedy, Size
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Fifo, Greedy, Policy, Size
 
 
 class Printed(NamedTuple):

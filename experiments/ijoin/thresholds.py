@@ -10,7 +10,7 @@ from experiments.ijoin.schemes import IJOIN, IJOIN_PLAIN, SCHEMES, STYLES, ijoin
 from experiments.ijoin.streams import DRIFTING_BY_VALUE
 from experiments.ijoin.sweeps import LABELS, PANELS, Known, Sweep, first, steps
 from experiments.part import Claim, Part, Session, find, values, verdict
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Policy
 
 PATIENCE = (2, 3, 4, 5)
 PENALTIES = (0.1, 1.0, 10.0)

@@ -27,7 +27,7 @@ from experiments.part import Claim, Part, Point, Session, values, verdict
 from shedjoin import Amortised
 from shedjoin.datasets.workloads import Curve, age_curve
 from shedjoin.plan import AgeModel, k_opt, predicted_recall
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Policy
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.types import FloatArray
 

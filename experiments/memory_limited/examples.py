@@ -21,7 +21,7 @@ from experiments.part import Claim, Part, Point, Session, Value, find, verdict
 from experiments.watch import Log, watched
 from shedjoin.datasets.streams import START_US
 from shedjoin.plan import AgeModel, has_minima, k_opt
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import Policy, Residents
 
 SMOOTH, DIPPING = (1, 1, 2, 1), (3, 0, 2)
 SHOWN = range(1, 9)

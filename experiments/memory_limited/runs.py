@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,13 +15,9 @@ from shedjoin.datasets.streams import START_US
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.plan import priorities
-from shedjoin.policies import Age, Prob, Recent, UntilExpiry
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import Age, Policy, Prob, Recent, Residents, UntilExpiry
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.types import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from shedjoin.models.learned import Models
 
 EVERY_SHED = Amortised(part=1e-9)
 """Scores anew at every shed, as with ``Successive()``, but faster: what the operator
@@ -33,9 +29,8 @@ class LeftOnly:
 
     __slots__ = ()
 
-    def retain(self, arrivals: Residents, models: Models) -> FloatArray:
+    def retain(self, arrivals: Residents) -> FloatArray:
         """Store no right row."""
-        del models
         left: FloatArray = (arrivals.stream == 0).astype(np.float64)
         return left
 
@@ -73,9 +68,8 @@ class TrueAge(LeftOnly, Policy):
         """Rule for a curve of results per time unit; beyond it nothing is worth."""
         return TrueAge((*priorities(curve).tolist(), -np.inf))
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: the fastest pace at which it can still yield results."""
-        del models
         age: IntArray = residents.age_us // SECOND_US
         return np.array(self.worth)[np.minimum(age, len(self.worth) - 1)]
 
@@ -86,9 +80,8 @@ class TrueProb(LeftOnly, Policy):
 
     frequencies: tuple[float, ...]
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: how often its value comes on the right."""
-        del models
         return np.array(self.frequencies)[residents.key]
 
 

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
 from experiments.memory_limited.runs import LeftOnly, result_times, run
 from experiments.memory_limited.streams import NORMALS, Stream
 from shedjoin.local.run import Run
-from shedjoin.policies import EqCluster, PpsCluster, Uniform
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import EqCluster, Policy, PpsCluster, Residents, Uniform
 from shedjoin.policies.samples import ByLot, by_lot
 from shedjoin.types import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from shedjoin.models.learned import Models
 
 AGGREGATE_S = 500
 """How far back an average goes."""
@@ -44,9 +40,8 @@ class TruePps(LeftOnly, ByLot):
     frequencies: tuple[float, ...]
     seed: int = 0
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: how often its value comes on the right, over its lot."""
-        del models
         size = np.array(self.frequencies)[residents.key]
         return by_lot(self.seed, size, residents)
 
@@ -58,21 +53,20 @@ class TrueUniform(LeftOnly, ByLot):
     part: float
     results: tuple[int, ...]
     seed: int = 0
+    thins: ClassVar[bool] = True
+    tosses: ClassVar[bool] = True
 
-    def thin(self, arrivals: Residents, models: Models) -> FloatArray:
+    def thin(self, arrivals: Residents) -> FloatArray:
         """Probability with which each match is emitted."""
-        del models
         return np.full(arrivals.key.size, self.part)
 
-    def coins(self, arrivals: Residents, models: Models) -> IntArray:
+    def coins(self, arrivals: Residents) -> IntArray:
         """Matches that each row is expected to have."""
-        del models
         count: IntArray = np.array(self.results, np.int64)[arrivals.key]
         return count
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: one over its lot, if the memory does not suffice."""
-        del models
         return by_lot(self.seed, np.ones(residents.key.size), residents)
 
 

@@ -17,7 +17,7 @@ from experiments.memory_limited.samples import (
 from experiments.memory_limited.streams import OPPOSITE_RATE, RATE, WINDOW
 from shedjoin.plan import FrequencyModel, uniform_fraction
 from shedjoin.plan.coins import clusters, whole_coins
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Policy
 from shedjoin.types import FloatArray
 
 SKEW = 2.0

@@ -11,7 +11,7 @@ from oracle.shedding import Arrival
 from shedjoin import Budget, MostImportant, Successive, Within
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Policy
 from shedjoin.spec.recompute import Recompute
 from shedjoin.spec.shedding import Discipline
 

@@ -14,9 +14,7 @@ import numpy.typing as npt
 import pytest
 
 from shedjoin.errors import ParameterError
-from shedjoin.models.learned import Models
-from shedjoin.policies import EqCluster
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import EqCluster, Policy, Residents
 from shedjoin.policies.samples import ByLot
 from shedjoin.spec.recompute import DEFAULT
 from shedjoin.testing import CHECKS, Trials, check_policy
@@ -49,12 +47,10 @@ class BadScore(Policy):
     way: str
     dynamic: ClassVar[bool] = True
 
-    def first_score(self, arrivals: Residents, models: Models) -> FloatArray:
-        del models
+    def first_score(self, arrivals: Residents) -> FloatArray:
         return np.ones(arrivals.key.size)
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
-        del models
+    def score(self, residents: Residents) -> FloatArray:
         return spoilt(self.way, np.ones(residents.key.size))
 
 
@@ -62,8 +58,7 @@ class BadScore(Policy):
 class BadFirstScore(Policy):
     way: str
 
-    def first_score(self, arrivals: Residents, models: Models) -> FloatArray:
-        del models
+    def first_score(self, arrivals: Residents) -> FloatArray:
         return spoilt(self.way, np.ones(arrivals.key.size))
 
 
@@ -71,8 +66,7 @@ class BadFirstScore(Policy):
 class BadAdmit(Policy):
     way: str
 
-    def admit(self, arrivals: Residents, models: Models) -> Answer:
-        del models
+    def admit(self, arrivals: Residents) -> Answer:
         return spoilt(self.way, np.ones(arrivals.key.size, np.bool_))
 
 
@@ -80,8 +74,7 @@ class BadAdmit(Policy):
 class BadProbe(Policy):
     way: str
 
-    def probe(self, arrivals: Residents, models: Models) -> Answer:
-        del models
+    def probe(self, arrivals: Residents) -> Answer:
         return spoilt(self.way, np.ones(arrivals.key.size, np.bool_))
 
 
@@ -89,37 +82,37 @@ class BadProbe(Policy):
 class BadRetain(Policy):
     way: str
 
-    def retain(self, arrivals: Residents, models: Models) -> FloatArray:
-        del models
+    def retain(self, arrivals: Residents) -> FloatArray:
         return spoilt(self.way, np.ones(arrivals.key.size))
 
 
 @dataclass(frozen=True, slots=True)
-class BadThin(Policy):
+class Sampled(ByLot):
     way: str
+    seed: int = 0
 
-    def thin(self, arrivals: Residents, models: Models) -> FloatArray:
-        del models
+    def score(self, residents: Residents) -> FloatArray:
+        return EqCluster(self.seed).score(residents)
+
+
+@dataclass(frozen=True, slots=True)
+class BadThin(Sampled):
+    thins: ClassVar[bool] = True
+
+    def thin(self, arrivals: Residents) -> FloatArray:
         return spoilt(self.way, np.ones(arrivals.key.size))
 
 
 @dataclass(frozen=True, slots=True)
-class BadCoins(Policy):
-    way: str
+class BadCoins(Sampled):
+    tosses: ClassVar[bool] = True
 
-    def coins(self, arrivals: Residents, models: Models) -> IntArray:
-        del models
+    def coins(self, arrivals: Residents) -> IntArray:
         return spoilt(self.way, np.ones(arrivals.key.size, np.int64))
 
 
 @dataclass(frozen=True, slots=True)
-class BadInclusion(ByLot):
-    way: str
-    seed: int = 0
-
-    def score(self, residents: Residents, models: Models) -> FloatArray:
-        return EqCluster(self.seed).score(residents, models)
-
+class BadInclusion(Sampled):
     def inclusion(
         self, score: FloatArray, bar: FloatArray, key: IntArray, number: IntArray
     ) -> FloatArray:
@@ -168,6 +161,11 @@ def test_check_policy_tells_on_which_stream(way: str) -> None:
     assert "seed=0, budget=Budget(" in caught.value.__notes__[0]
 
 
+def test_nan_comes_with_its_usual_causes() -> None:
+    with pytest.raises(ParameterError, match=r"Fix: .*importance is infinite"):
+        run(INSTANTS, BadFirstScore("nan"), 8, window=9)
+
+
 @dataclass(frozen=True, slots=True)
 class Boaster(EqCluster):
     """Says that rows were twice as likely to stay as is possible."""
@@ -193,17 +191,21 @@ class Worded(Policy):
 
     kind: str
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
-        del models
+    def score(self, residents: Residents) -> FloatArray:
         return spelt(self.kind, residents.number.astype(np.float64))
 
-    def thin(self, arrivals: Residents, models: Models) -> FloatArray:
-        del models
+    def retain(self, arrivals: Residents) -> FloatArray:
         return spelt(self.kind, np.ones(arrivals.key.size))
 
-    def retain(self, arrivals: Residents, models: Models) -> FloatArray:
-        del models
-        return spelt(self.kind, np.ones(arrivals.key.size))
+
+@dataclass(frozen=True, slots=True)
+class WordedThin(Sampled):
+    """The same chances, as arrays of other kinds."""
+
+    thins: ClassVar[bool] = True
+
+    def thin(self, arrivals: Residents) -> FloatArray:
+        return spelt(self.way, np.ones(arrivals.key.size))
 
 
 def spelt(kind: str, numbers: FloatArray) -> FloatArray:
@@ -217,8 +219,9 @@ def spelt(kind: str, numbers: FloatArray) -> FloatArray:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["whole", "strided", "read-only"])
-def test_numbers_of_any_kind_will_do(kind: str) -> None:
-    plain, other = (run(INSTANTS, Worded(name), 8, window=9) for name in ("", kind))
+@pytest.mark.parametrize("policy", [Worded, WordedThin])
+def test_numbers_of_any_kind_will_do(policy: type[Any], kind: str) -> None:
+    plain, other = (run(INSTANTS, policy(name), 8, window=9) for name in ("", kind))
     assert pairs(plain) == pairs(other)
 
 
@@ -228,13 +231,13 @@ class OneRoom(Policy):
 
     own: bool
     dynamic: ClassVar[bool] = True
-    counts_matches: ClassVar[bool] = False
+    reads: ClassVar[tuple[str, ...]] = ("models",)
     room: ClassVar[FloatArray] = np.zeros(1 << 12)
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         room = np.empty(1 << 12) if self.own else self.room
         score = room[: residents.key.size]
-        score[:] = models.partner_count(residents.stream, residents.key)
+        score[:] = residents.partner_count()
         score += residents.number * 1e-6
         return score
 
@@ -254,12 +257,11 @@ class OddKeys(Policy):
 
     kind: str
 
-    def admit(self, arrivals: Residents, models: Models) -> Answer:
-        del models
+    def admit(self, arrivals: Residents) -> Answer:
         return np.asarray(arrivals.key % 2 == 1, self.kind)
 
-    def probe(self, arrivals: Residents, models: Models) -> Answer:
-        return self.admit(arrivals, models)
+    def probe(self, arrivals: Residents) -> Answer:
+        return self.admit(arrivals)
 
 
 @pytest.mark.parametrize("kind", ["int64", "float64"])

@@ -10,8 +10,7 @@ from shedjoin.errors import ColumnTypeError, ParameterError
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.models.learned import Models
-from shedjoin.policies import Expected, Fifo, Prob, Size, UntilExpiry
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Expected, Fifo, Policy, Prob, Size, UntilExpiry
 from shedjoin.spec.budget import parse_bytes
 
 START = 1_700_000_000

@@ -10,12 +10,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from shedjoin.models.learned import Models
-from shedjoin.policies import POLICIES, Fifo
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import POLICIES, EqCluster, Fifo, Policy, Residents
 from shedjoin.testing import CHECKS, Trials, check_policy
 from shedjoin.testing.invariant import Parameters
-from shedjoin.types import BoolArray, FloatArray
+from shedjoin.types import BoolArray, FloatArray, IntArray
 
 STREAMS = {
     "budget": 6,
@@ -85,7 +83,9 @@ def test_all_invariants_are_there() -> None:
     assert [check.number for check in CHECKS.values()] == list(range(1, 13))
 
 
-def test_check_policy_runs_all(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_policy_runs_all(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     ran: list[Trials] = []
 
     def find(policy: Policy, trials: Trials) -> Iterator[str]:
@@ -97,6 +97,9 @@ def test_check_policy_runs_all(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(CHECKS, name, replace(check, find=find))
     check_policy(Fifo(), streams=3, seed=5, bad=[{"a": 1}])
     assert ran == 12 * [Trials(3, 5, bad=[{"a": 1}])]
+    told = capsys.readouterr().err.splitlines()
+    assert told[0] == " 1/12 never more than the budget"
+    assert len(told) == 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,8 +108,7 @@ class Moody(Policy):
 
     calls: ClassVar[itertools.count[int]] = itertools.count()
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
-        del models
+    def score(self, residents: Residents) -> FloatArray:
         return np.random.default_rng(next(self.calls)).random(residents.key.size)
 
 
@@ -114,8 +116,7 @@ class Moody(Policy):
 class Scribbler(Policy):
     """Writes into what it is shown."""
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
-        del models
+    def score(self, residents: Residents) -> FloatArray:
         residents.importance[:] = 0.0
         return residents.importance
 
@@ -124,9 +125,11 @@ class Scribbler(Policy):
 class Teacher(Policy):
     """Changes the models."""
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    reads: ClassVar[tuple[str, ...]] = ("models",)
+
+    def score(self, residents: Residents) -> FloatArray:
         if residents.key.size:
-            models.observe(residents.stream, residents.key, residents.time)
+            residents.models.observe(residents.stream, residents.key, residents.time)
         return residents.time.astype(float)
 
 
@@ -134,14 +137,13 @@ class Teacher(Policy):
 class Picky(Policy):
     """Sheds though there is room."""
 
-    def admit(self, arrivals: Residents, models: Models) -> BoolArray:
-        del models
+    def admit(self, arrivals: Residents) -> BoolArray:
         return np.asarray(arrivals.number % 2 == 0, np.bool_)
 
 
 @dataclass(frozen=True, slots=True)
 class Careless(Policy):
-    """Takes any value, and has neither headings nor an example."""
+    """Takes any value."""
 
     half_life: float = 1.0
     note: str = ""
@@ -168,22 +170,42 @@ class Nameless(Policy):
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong(Policy):
-    """An example that does not hold.
+class Ageing(Policy):
+    """Goes by age, which is zero on arrival."""
 
-    Notes
-    -----
-    *Source.* *Symbols.* *Departures.* *Guarantee.* *Cost.*
+    def score(self, residents: Residents) -> FloatArray:
+        return -residents.age_us.astype(float)
 
-    References
-    ----------
-    None.
 
-    Examples
-    --------
-    >>> 1 + 1
-    3
-    """
+@dataclass(frozen=True, slots=True)
+class Counting(Policy):
+    """Goes by matches, of which there are none on arrival."""
+
+    reads: ClassVar[tuple[str, ...]] = ("matches",)
+
+    def score(self, residents: Residents) -> FloatArray:
+        return residents.matches
+
+
+@dataclass(frozen=True, slots=True)
+class Wavering(Policy):
+    """Has second thoughts that nobody asks for."""
+
+    def first_score(self, arrivals: Residents) -> FloatArray:
+        return arrivals.time.astype(float)
+
+
+@dataclass(frozen=True, slots=True)
+class Unasked(EqCluster):
+    """Thins and tosses coins without saying so."""
+
+    coin: bool = False
+
+    def thin(self, arrivals: Residents) -> FloatArray | None:
+        return None if self.coin else np.ones(arrivals.key.size)
+
+    def coins(self, arrivals: Residents) -> IntArray | None:
+        return np.ones(arrivals.key.size, np.int64) if self.coin else None
 
 
 @pytest.mark.parametrize(
@@ -194,17 +216,25 @@ class Wrong(Policy):
         (Teacher(), "inputs", r"invariant 7 .*models were changed in score"),
         (Picky(), "unlimited", r"invariant 3 .* \[seed=\d+, budget=Budget\("),
         (Careless(), "domain", r"invariant 10 .*half_life=-1\.0\) is outside"),
-        (Careless(), "docstring", r"invariant 11 .*no heading \*Source\.\*"),
         (Careless(note="x" * 2000), "text", r"invariant 9 .*its pickle has \d+ bytes"),
         (Strict(), "domain", r"invariant 10 .*ValueError.* in place of ParameterError"),
+        (Ageing(), "declared", r"invariant 11 .*change with time.*dynamic"),
+        (Counting(), "declared", r"invariant 11 .*change with matches.*dynamic"),
+        (Wavering(), "declared", r"invariant 11 .*never asked.*dynamic"),
+        (Unasked(), "declared", r"invariant 11 .*thin is never asked.*thins"),
+        (Unasked(coin=True), "declared", r"coins is never asked.*tosses"),
         (Nameless(), "text", r"invariant 9 .*its repr cannot be evaluated"),
-        (Wrong(), "docstring", r"invariant 11 .*example of its docstring fails"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )
 def test_a_bad_policy_is_found(policy: Policy, name: str, says: str) -> None:
     with pytest.raises(AssertionError, match=says):
         CHECKS[name](policy)
+
+
+def test_a_message_hints_at_the_cause() -> None:
+    with pytest.raises(AssertionError, match=r"\nPerhaps: a verb draws random numbers"):
+        CHECKS["repeatable"](Moody())
 
 
 def test_good_parameters_that_are_refused_are_found() -> None:
@@ -215,8 +245,8 @@ def test_good_parameters_that_are_refused_are_found() -> None:
 def test_an_error_of_a_policy_tells_its_stream() -> None:
     @dataclass(frozen=True, slots=True)
     class Broken(Policy):
-        def score(self, residents: Residents, models: Models) -> FloatArray:
-            del residents, models
+        def score(self, residents: Residents) -> FloatArray:
+            del residents
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError) as caught:

@@ -14,9 +14,16 @@ from oracle import policies as slow
 from oracle.shedding import Rules, Score, simulate
 from shedjoin import Every
 from shedjoin.models.curve import priorities
-from shedjoin.models.learned import Models
-from shedjoin.policies import Fifo, Greedy, IJoin, Recent, Size, UntilExpiry
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import (
+    Fifo,
+    Greedy,
+    IJoin,
+    Policy,
+    Recent,
+    Residents,
+    Size,
+    UntilExpiry,
+)
 from shedjoin.spec.shedding import Discipline
 from shedjoin.types import FloatArray
 
@@ -33,8 +40,7 @@ class TrueProb(Policy):
 
     dynamic: ClassVar[bool] = True
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
-        del models
+    def score(self, residents: Residents) -> FloatArray:
         table = np.array([[one[key] for key in range(4)] for one in FREQUENCY])
         return table[1 - residents.stream, residents.key]
 
@@ -45,8 +51,7 @@ class TrueAge(Policy):
 
     dynamic: ClassVar[bool] = True
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
-        del models
+    def score(self, residents: Residents) -> FloatArray:
         best = np.append(priorities(np.array(CURVE, float)), -np.inf)
         return best[np.minimum(residents.age_us // 1_000_000, WINDOW)]
 
@@ -89,7 +94,7 @@ def check(
             capacity=capacity,
             closed=True,
             ties=policy.ties,
-            look_ahead=policy.foresees,
+            look_ahead=policy.pace.counts_instant_first,
             wary=True,
         ),
     )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from oracle.shedding import Arrival
-from shedjoin.policies import Fifo, Greedy, IJoin, Size
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Fifo, Greedy, IJoin, Policy, Size
 
 from .streams import run
 

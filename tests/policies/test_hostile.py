@@ -17,10 +17,8 @@ from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
 from shedjoin.local.shard import LocalShard
 from shedjoin.local.tables import make_spec
-from shedjoin.models.learned import Models
 from shedjoin.operators.frame.join import BEGINNING_MS
-from shedjoin.policies import Age, Fifo, IJoin, Prob
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import Age, Fifo, IJoin, Policy, Prob, Residents
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spec.recompute import DEFAULT
 from shedjoin.types import FloatArray
@@ -151,13 +149,13 @@ def test_before_1970_is_as_after(policy: Policy | MostResults) -> None:
 class Careless(Fifo):
     """Works in the arrays that it is given."""
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         key = residents.key
         key %= 10
-        return super().score(residents, models)
+        return super().score(residents)
 
-    def first_score(self, arrivals: Residents, models: Models) -> FloatArray:
-        return self.score(arrivals, models)
+    def first_score(self, arrivals: Residents) -> FloatArray:
+        return self.score(arrivals)
 
 
 def test_a_policy_that_works_in_place_invents_nothing() -> None:

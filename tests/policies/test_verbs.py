@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 from oracle import policies as slow
 from oracle.shedding import Rules, simulate
-from shedjoin.models.learned import Models
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import EqCluster, Policy, Residents
 from shedjoin.types import BoolArray, FloatArray
 
 from .streams import pairs, random_arrivals, run
@@ -23,8 +23,7 @@ PLENTY = 10_000
 class OddKeys(Policy):
     """Odd keys alone take part."""
 
-    def admit(self, arrivals: Residents, models: Models) -> BoolArray:
-        del models
+    def admit(self, arrivals: Residents) -> BoolArray:
         return np.asarray(arrivals.key % 2 == 1)
 
 
@@ -32,8 +31,7 @@ class OddKeys(Policy):
 class LeftLooks(Policy):
     """Right rows do not look at the left side."""
 
-    def probe(self, arrivals: Residents, models: Models) -> BoolArray:
-        del models
+    def probe(self, arrivals: Residents) -> BoolArray:
         return np.asarray(arrivals.stream == 0)
 
 
@@ -41,17 +39,17 @@ class LeftLooks(Policy):
 class Half(Policy):
     """Half of the rows may be stored."""
 
-    def retain(self, arrivals: Residents, models: Models) -> FloatArray:
-        del models
+    def retain(self, arrivals: Residents) -> FloatArray:
         return np.full(arrivals.key.size, 0.5)
 
 
 @dataclass(frozen=True, slots=True)
-class Third(Policy):
+class Third(EqCluster):
     """A third of the matches are emitted."""
 
-    def thin(self, arrivals: Residents, models: Models) -> FloatArray:
-        del models
+    thins: ClassVar[bool] = True
+
+    def thin(self, arrivals: Residents) -> FloatArray:
         return np.full(arrivals.key.size, 1 / 3)
 
 

@@ -8,8 +8,7 @@ import pytest
 from shedjoin import Budget, Sample, Within
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
-from shedjoin.policies import IJoin, Size, Uniform
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies import IJoin, Policy, Residents, Size, Uniform
 from shedjoin.policies.goals import Goal
 from shedjoin.spec.recompute import Successive
 from shedjoin.spec.shedding import Discipline
@@ -65,5 +64,5 @@ def test_patience_ends_at_its_last_instant(idle: int, worth: float) -> None:
     rows = Residents.example(
         time=[0], now_us=8 * SECOND, matches=[4.0], last_match=[8 * SECOND - idle]
     )
-    (score,) = IJoin(patience="3 seconds").score(rows, None)  # type: ignore[arg-type]
+    (score,) = IJoin(patience="3 seconds").score(rows)
     assert score == pytest.approx(worth)

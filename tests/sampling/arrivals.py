@@ -16,7 +16,7 @@ from shedjoin.columns.packing import shard_of
 from shedjoin.kernels.matching import coin
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Policy
 from shedjoin.sampling.lots import lots
 
 START = 1_700_000_000

@@ -10,9 +10,8 @@ import numpy as np
 from shedjoin.datasets.streams import START_US
 from shedjoin.datasets.workloads import Correlation, Frequencies, zipf
 from shedjoin.local.run import Run
-from shedjoin.models.learned import Models
 from shedjoin.plan import FrequencyModel
-from shedjoin.policies.base import Residents
+from shedjoin.policies import Residents
 from shedjoin.policies.samples import Uniform
 from shedjoin.types import IntArray
 
@@ -74,8 +73,7 @@ class Told(Uniform):
 
     correlated: Correlation = "direct"
 
-    def coins(self, arrivals: Residents, models: Models) -> IntArray:
-        del models
+    def coins(self, arrivals: Residents) -> IntArray:
         return np.maximum(1.0, np.rint(true_matches(self.correlated, arrivals))).astype(
             np.int64
         )

@@ -8,8 +8,7 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from shedjoin.models.learned import Models
-from shedjoin.policies.base import Residents
+from shedjoin.policies import Residents
 from shedjoin.policies.samples import ByLot, EqCluster, by_lot
 from shedjoin.types import FloatArray, IntArray
 
@@ -28,8 +27,7 @@ class FixedSizes(ByLot):
 
     seed: int = 0
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
-        del models
+    def score(self, residents: Residents) -> FloatArray:
         size = np.array([size_of(key) for key in residents.key.tolist()])
         return by_lot(self.seed, size, residents)
 
@@ -38,27 +36,27 @@ class FixedSizes(ByLot):
 class OneByOne(FixedSizes):
     """The same sample; but matches are counted, so arrivals go one after the other."""
 
-    counts_matches: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = ("matches",)
 
 
 @dataclass(frozen=True, slots=True)
 class FixedCoins(ByLot):
     """Every row has so many coins."""
 
+    thins: ClassVar[bool] = True
+    tosses: ClassVar[bool] = True
+
     count: int = 5
     chance: float = 0.3
     seed: int = 0
 
-    def thin(self, arrivals: Residents, models: Models) -> FloatArray:
-        del models
+    def thin(self, arrivals: Residents) -> FloatArray:
         return np.full(arrivals.key.size, self.chance)
 
-    def coins(self, arrivals: Residents, models: Models) -> IntArray:
-        del models
+    def coins(self, arrivals: Residents) -> IntArray:
         return np.full(arrivals.key.size, self.count)
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
-        del models
+    def score(self, residents: Residents) -> FloatArray:
         return by_lot(self.seed, np.ones(residents.key.size), residents)
 
 

@@ -14,7 +14,7 @@ from shedjoin.datasets.rows import Batches
 from shedjoin.datasets.workloads import Frequencies, aged, zipf
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Policy
 
 Name = Literal["direct", "inverse", "uncorrelated", "aged"]
 NAMES: tuple[Name, ...] = ("direct", "inverse", "uncorrelated", "aged")

@@ -9,8 +9,7 @@ from shedjoin import Budget, Sample, Within
 from shedjoin.datasets.workloads import Correlation, Frequencies, zipf
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
-from shedjoin.policies import BestSample, EqCluster, PpsCluster, Uniform
-from shedjoin.policies.base import Policy
+from shedjoin.policies import BestSample, EqCluster, Policy, PpsCluster, Uniform
 from shedjoin.policies.goals import Goal
 
 from .streams import TIMES, Stream, known, sample

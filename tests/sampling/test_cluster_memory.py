@@ -11,8 +11,7 @@ from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.models.sampling import pps_sizes
 from shedjoin.plan import FrequencyModel
-from shedjoin.policies import BestSample, EqCluster, PpsCluster, Uniform
-from shedjoin.policies.base import Policy
+from shedjoin.policies import BestSample, EqCluster, Policy, PpsCluster, Uniform
 
 from .arrivals import TIMES
 from .planned import RATE, WINDOW_S, residents, streams, windows

@@ -11,8 +11,7 @@ import pytest
 from shedjoin import Budget, Within, plan
 from shedjoin.local.join import join
 from shedjoin.plan import AgeModel
-from shedjoin.policies import Uniform
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Policy, Uniform
 
 from .arrivals import START, TIMES
 from .planned import WINDOW_S

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 import shedjoin
 from shedjoin import Budget
 from shedjoin.local.join import join as local_join
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Policy
 from shedjoin.policies.goals import Goal
 
 from .frames import MINUTE, TIMES, as_streams

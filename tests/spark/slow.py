@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyspark import TaskContext
 
-from shedjoin.policies import IJoin
-from shedjoin.policies.base import Residents
+from shedjoin.policies import IJoin, Residents
 from shedjoin.types import FloatArray
-
-if TYPE_CHECKING:
-    from shedjoin.models.learned import Models
 
 NAPS_S = (0.3, 1.5, 3.0, 20.0)
 """Taken in turns: some first attempts win the race, some lose it, some hardly."""
@@ -45,7 +40,7 @@ class SlowIJoin(IJoin):
 
     __slots__ = ()
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row, after a while."""
         dawdle()
-        return IJoin.score(self, residents, models)
+        return IJoin.score(self, residents)

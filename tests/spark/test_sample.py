@@ -16,8 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 import shedjoin
 from shedjoin import Avg, Budget, Count, Sample, Sum, Within
 from shedjoin.errors import ColumnError, ParameterError, ShedjoinError
-from shedjoin.policies import EqCluster, PpsCluster, Uniform
-from shedjoin.policies.base import Policy
+from shedjoin.policies import EqCluster, Policy, PpsCluster, Uniform
 from shedjoin.sampling.aggregates import Aggregate
 
 from .budgets import Tables, locally, on_spark, streams

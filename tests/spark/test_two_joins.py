@@ -12,8 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 import shedjoin
 from shedjoin import Budget
 from shedjoin.local.join import join as local_join
-from shedjoin.policies import Fifo, IJoin, Prob
-from shedjoin.policies.base import Policy
+from shedjoin.policies import Fifo, IJoin, Policy, Prob
 
 from .budgets import Tables
 from .frames import TIMES, Frames, as_streams

@@ -1,9 +1,11 @@
 """Policies by name, and the goals that pick one."""
 
+from shedjoin.policies.base import Pace, Policy, SamplingPolicy
 from shedjoin.policies.baseline import Fifo, Greedy, Rand, Recent, UntilExpiry
 from shedjoin.policies.goals import MostImportant, MostResults, Sample
 from shedjoin.policies.ijoin import IJoin, Size
 from shedjoin.policies.learned import Expected, Valued
+from shedjoin.policies.residents import Residents
 from shedjoin.policies.samples import BestSample, EqCluster, PpsCluster, Uniform
 from shedjoin.policies.srivastava_widom import Age, Prob
 
@@ -36,11 +38,15 @@ __all__ = [
     "IJoin",
     "MostImportant",
     "MostResults",
+    "Pace",
+    "Policy",
     "PpsCluster",
     "Prob",
     "Rand",
     "Recent",
+    "Residents",
     "Sample",
+    "SamplingPolicy",
     "Size",
     "Uniform",
     "UntilExpiry",

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from shedjoin.policies.base import Policy, Residents, Ties
+from shedjoin.policies.base import Policy, Ties
+from shedjoin.policies.residents import Residents
 from shedjoin.sampling.lots import check_seed, lots
 from shedjoin.types import FloatArray
-
-if TYPE_CHECKING:
-    from shedjoin.models.learned import Models
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +36,13 @@ class Fifo(Policy):
 
     Examples
     --------
-    >>> from shedjoin.policies.base import Residents
-    >>> Fifo().score(Residents.example(time=[5, 3], now_us=9), None).tolist()
+    >>> from shedjoin.policies import Residents
+    >>> Fifo().score(Residents.example(time=[5, 3], now_us=9)).tolist()
     [0.0, 1.0]
     """
 
-    counts_matches: ClassVar[bool] = False
-
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: its arrival number."""
-        del models
         return residents.number.astype(np.float64)
 
 
@@ -74,16 +69,13 @@ class Recent(Policy):
 
     Examples
     --------
-    >>> from shedjoin.policies.base import Residents
-    >>> Recent().score(Residents.example(time=[5, 3], now_us=9), None).tolist()
+    >>> from shedjoin.policies import Residents
+    >>> Recent().score(Residents.example(time=[5, 3], now_us=9)).tolist()
     [5.0, 3.0]
     """
 
-    counts_matches: ClassVar[bool] = False
-
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: its time."""
-        del models
         return residents.time.astype(np.float64)
 
 
@@ -110,16 +102,13 @@ class UntilExpiry(Policy):
 
     Examples
     --------
-    >>> from shedjoin.policies.base import Residents
-    >>> UntilExpiry().score(Residents.example(time=[5, 3], now_us=9), None).tolist()
+    >>> from shedjoin.policies import Residents
+    >>> UntilExpiry().score(Residents.example(time=[5, 3], now_us=9)).tolist()
     [-0.0, -1.0]
     """
 
-    counts_matches: ClassVar[bool] = False
-
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: the later it came, the less."""
-        del models
         return -residents.number.astype(np.float64)
 
 
@@ -154,8 +143,8 @@ class Rand(Policy):
 
     Examples
     --------
-    >>> from shedjoin.policies.base import Residents
-    >>> lots = Rand(seed=1).score(Residents.example(time=[5, 3], now_us=9), None)
+    >>> from shedjoin.policies import Residents
+    >>> lots = Rand(seed=1).score(Residents.example(time=[5, 3], now_us=9))
     >>> bool(((0 <= lots) & (lots < 1)).all())
     True
     >>> Rand(seed=-1)
@@ -164,16 +153,13 @@ class Rand(Policy):
     Fix: pass a whole number from 0 to 4611686018427387904.
     """
 
-    counts_matches: ClassVar[bool] = False
-
     seed: int = 0
 
     def __post_init__(self) -> None:
         check_seed("Rand", self.seed)
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: its lot."""
-        del models
         return lots(self.seed, residents.key, residents.number)
 
 
@@ -201,16 +187,14 @@ class Greedy(Policy):
 
     Examples
     --------
-    >>> from shedjoin.policies.base import Residents
+    >>> from shedjoin.policies import Residents
     >>> rows = Residents.example(time=[5, 3], now_us=9, importance=[2.0, 7.0])
-    >>> Greedy().score(rows, None).tolist()
+    >>> Greedy().score(rows).tolist()
     [2.0, 7.0]
     """
 
-    counts_matches: ClassVar[bool] = False
     ties: ClassVar[Ties] = "newest"
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: its importance."""
-        del models
         return residents.importance

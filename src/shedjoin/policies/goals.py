@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from shedjoin.errors import ParameterError
-from shedjoin.policies.base import Policy
+from shedjoin.policies.base import Policy, SamplingPolicy
 from shedjoin.policies.learned import Expected, Valued
 from shedjoin.policies.samples import BestSample
 from shedjoin.spec.budget import Budget
@@ -80,7 +80,7 @@ class Sample:
     by: Policy | None = None
 
     def __post_init__(self) -> None:
-        if self.by is not None and not getattr(self.by, "samples", False):
+        if self.by is not None and not isinstance(self.by, SamplingPolicy):
             raise ParameterError(
                 f"Sample(by={self.by!r}) is not a sample.",
                 fix="write Sample(), or Sample(by=policies.PpsCluster()).",

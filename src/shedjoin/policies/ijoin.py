@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from shedjoin.errors import ParameterError
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies.base import Pace, Policy
+from shedjoin.policies.residents import Residents
 from shedjoin.spec.window import Duration, parse_duration
 from shedjoin.types import FloatArray
-
-if TYPE_CHECKING:
-    from shedjoin.models.learned import Models
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,17 +40,17 @@ class Size(Policy):
 
     Examples
     --------
-    >>> from shedjoin.policies.base import Residents
+    >>> from shedjoin.policies import Residents
     >>> rows = Residents.example(time=[5, 3], now_us=9, matches=[2.0, 0.0])
-    >>> Size().score(rows, None).tolist()
+    >>> Size().score(rows).tolist()
     [2.0, 0.0]
     """
 
     dynamic: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = ("matches",)
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: its matches."""
-        del models
         return residents.matches
 
 
@@ -110,15 +108,18 @@ class IJoin(Policy):
     Importance 4 and 3 matches at age 6 are worth 2; without a match for 4 units of
     time, at 0.5 each and a patience of 3, a row of age 8 falls to 1.5 - 2.
 
-    >>> from shedjoin.policies.base import Residents
+    >>> from shedjoin.policies import Residents
     >>> rows = Residents.example(
     ...     time=[2_000_000], now_us=8_000_000, importance=[4.0], matches=[3.0],
     ...     last_match=[8_000_000],
     ... )
-    >>> IJoin().score(rows, None).tolist()
+    >>> IJoin().score(rows).tolist()
     [2.0]
-    >>> rows = rows._replace(now_us=10_000_000, last_match=rows.time + 4_000_000)
-    >>> IJoin(penalty=0.5).score(rows, None).tolist()
+    >>> rows = Residents.example(
+    ...     time=[2_000_000], now_us=10_000_000, importance=[4.0], matches=[3.0],
+    ...     last_match=[6_000_000],
+    ... )
+    >>> IJoin(penalty=0.5).score(rows).tolist()
     [-0.5]
     >>> IJoin(penalty=-1)
     Traceback (most recent call last):
@@ -134,6 +135,7 @@ class IJoin(Policy):
     foresight: bool = True
 
     dynamic: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = ("matches",)
 
     def __post_init__(self) -> None:
         for name, what in (("penalty", "cost"), ("decay", "rate")):
@@ -151,9 +153,8 @@ class IJoin(Policy):
                     fix=f'pass {name}="1 second".',
                 )
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: its residence priority."""
-        del models
         unit = parse_duration(self.unit)
         importance = _finite(residents.importance)
         age = residents.age_us / unit
@@ -165,25 +166,15 @@ class IJoin(Policy):
         )
         return np.where(grown, worth - fine, importance)
 
-    def first_score(self, arrivals: Residents, models: Models) -> FloatArray:
+    def first_score(self, arrivals: Residents) -> FloatArray:
         """Worth of an arrival: its importance."""
-        del models
         return _finite(arrivals.importance)
 
     @property
-    def maturity_us(self) -> int:
-        """Rows up to this age do not leave while an older one can."""
-        return parse_duration(self.maturity)
-
-    @property
-    def foresees(self) -> bool:
-        """Matches of an instant count before its victims are chosen."""
-        return self.foresight
-
-    @property
-    def match_decay(self) -> float:
-        """How fast past matches fade, per microsecond."""
-        return self.decay / parse_duration(self.unit)
+    def pace(self) -> Pace:
+        """Young rows are spared, and matches fade."""
+        fading = self.decay / parse_duration(self.unit)
+        return Pace(parse_duration(self.maturity), fading, self.foresight)
 
 
 def _finite(importance: FloatArray) -> FloatArray:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies.base import Policy
+from shedjoin.policies.residents import Residents
 from shedjoin.types import FloatArray
-
-if TYPE_CHECKING:
-    from shedjoin.models.learned import Models
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class Expected(Policy):
     Examples
     --------
     >>> import numpy as np
-    >>> from shedjoin.policies.base import Residents
+    >>> from shedjoin.policies import Residents
     >>> from shedjoin.models.learned import Models
     >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
     >>> rng = np.random.default_rng(1)
@@ -50,18 +48,20 @@ class Expected(Policy):
     >>> key = np.where(rng.random(4000) < 0.5, 7, rng.integers(10, 1000, 4000))
     >>> for part in np.split(np.arange(4000), 40):
     ...     models.observe(side[part], key[part], time[part])
-    >>> rows = Residents.example(time=[80_000_000] * 2, key=[7, 11], now_us=80_000_000)
-    >>> hot, cold = Expected().score(rows, models)
+    >>> rows = Residents.example(
+    ...     [80_000_000] * 2, key=[7, 11], now_us=80_000_000, models=models
+    ... )
+    >>> hot, cold = Expected().score(rows)
     >>> bool(hot > 10 * cold)
     True
     """
 
-    counts_matches: ClassVar[bool] = False
     dynamic: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = ("models",)
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: results per second from now on, at best."""
-        return models.priority(residents.stream, residents.key, residents.age_us)
+        return residents.priority()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,23 +93,22 @@ class Valued(Policy):
     Examples
     --------
     >>> import numpy as np
-    >>> from shedjoin.policies.base import Residents
+    >>> from shedjoin.policies import Residents
     >>> from shedjoin.models.learned import Models
     >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
     >>> side, time = np.arange(400) % 2, np.arange(400) * 20_000
     >>> models.observe(side, np.zeros(400, int), time)
     >>> rows = Residents.example(
-    ...     time=[7_000_000] * 2, importance=[1.0, 3.0], now_us=8_000_000
+    ...     [7_000_000] * 2, importance=[1.0, 3.0], now_us=8_000_000, models=models
     ... )
-    >>> low, high = Valued().score(rows, models)
+    >>> low, high = Valued().score(rows)
     >>> round(float(high / low), 6)
     3.0
     """
 
-    counts_matches: ClassVar[bool] = False
     dynamic: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = ("models",)
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: importance per second from now on, at best."""
-        rate = models.priority(residents.stream, residents.key, residents.age_us)
-        return rate * models.mean_worth(residents.stream, residents.importance)
+        return residents.priority() * residents.mean_worth()

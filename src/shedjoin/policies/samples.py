@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from shedjoin.errors import ParameterError
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies.base import SamplingPolicy
+from shedjoin.policies.residents import Residents
 from shedjoin.sampling.lots import check_seed, lots
 from shedjoin.types import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from shedjoin.models.learned import Models
-
 
 _MOST_COINS = 1 << 20
 
 
-class ByLot(Policy):
+class ByLot(SamplingPolicy):
     """Scores are a size over a lot; the highest stay.
 
     A row of size q with the lot u in (0, 1) stays while q / u is above every score that
@@ -30,8 +27,6 @@ class ByLot(Policy):
 
     __slots__ = ()
     seed: int
-    samples: ClassVar[bool] = True
-    counts_matches: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_seed(type(self).__name__, self.seed)
@@ -83,16 +78,15 @@ class EqCluster(ByLot):
 
     >>> import numpy as np
     >>> rows = Residents.example(time=[5, 3], now_us=9)
-    >>> score = EqCluster().score(rows, None)
+    >>> score = EqCluster().score(rows)
     >>> EqCluster().inclusion(score, np.full(2, 2.0), rows.key, rows.number).tolist()
     [0.5, 0.5]
     """
 
     seed: int = 0
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: one over its lot."""
-        del models
         return by_lot(self.seed, np.ones(residents.key.size), residents)
 
 
@@ -109,7 +103,7 @@ class PpsCluster(ByLot):
     -----
     *Source.* PPS-CLUSTER in Srivastava and Widom [1]_, section 4.3.1.
 
-    *Symbols.* n_i(s) is ``models.expected_matches``, pi(v) = min(1, p f(v)) is
+    *Symbols.* n_i(s) is ``expected_matches``, pi(v) = min(1, p f(v)) is
     min(1, q / bar) of :class:`ByLot` with q in proportion to n_i(s).
 
     *Departures.* p follows from the budget as in :class:`EqCluster`, which also caps
@@ -135,20 +129,22 @@ class PpsCluster(ByLot):
     >>> key = np.where(rng.random(4000) < 0.5, 7, rng.integers(10, 1000, 4000))
     >>> for part in np.split(np.arange(4000), 40):
     ...     models.observe(side[part], key[part], time[part])
-    >>> rows = Residents.example(time=[80_000_000] * 2, key=[7, 11], now_us=80_000_000)
+    >>> rows = Residents.example(
+    ...     [80_000_000] * 2, key=[7, 11], now_us=80_000_000, models=models
+    ... )
     >>> policy, bar = PpsCluster(), np.full(2, 2.0)
-    >>> score = policy.score(rows, models)
+    >>> score = policy.score(rows)
     >>> hot, cold = policy.inclusion(score, bar, rows.key, rows.number)
     >>> bool(hot > 4 * cold)
     True
     """
 
     seed: int = 0
-    learns: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = ("models",)
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: its expected matches over its lot."""
-        size = models.cluster_sizes(residents.stream, residents.key)
+        size = residents.cluster_sizes()
         return by_lot(self.seed, size, residents)
 
 
@@ -169,8 +165,8 @@ class Uniform(ByLot):
     *Source.* UNIFORM in Srivastava and Widom [1]_, section 4.2 (Figure 4); for a CPU
     budget Ayad et al. [2]_, section 4.
 
-    *Symbols.* n_i(s) is ``models.expected_matches`` rounded, at least 1; p is
-    ``models.outlook.fraction``, by Theorem 4.2 over the rows of the monitored slice.
+    *Symbols.* n_i(s) is ``expected_matches`` rounded, at least 1; p is
+    ``outlook.fraction``, by Theorem 4.2 over the rows of the monitored slice.
 
     *Departures.* Coins are hashes and are all known on arrival, so that a row is let go
     after its last match that wins. Poisson arrivals use less memory than Theorem 4.2
@@ -192,9 +188,9 @@ class Uniform(ByLot):
     Examples
     --------
     >>> from shedjoin.models.learned import Models
-    >>> rows = Residents.example(time=[5, 3], now_us=9)
     >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
-    >>> Uniform(fraction=0.25).thin(rows, models).tolist()
+    >>> rows = Residents.example(time=[5, 3], now_us=9, models=models)
+    >>> Uniform(fraction=0.25).thin(rows).tolist()
     [0.25, 0.25]
     >>> Uniform(fraction=0)
     Traceback (most recent call last):
@@ -204,7 +200,9 @@ class Uniform(ByLot):
 
     fraction: float = 1.0
     seed: int = 0
-    learns: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = ("models",)
+    thins: ClassVar[bool] = True
+    tosses: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_seed("Uniform", self.seed)
@@ -214,21 +212,20 @@ class Uniform(ByLot):
                 fix="pass a fraction of the results, such as 0.1, or leave it out.",
             )
 
-    def thin(self, arrivals: Residents, models: Models) -> FloatArray:
+    def thin(self, arrivals: Residents) -> FloatArray:
         """Probability with which each match is emitted."""
-        fraction = min(self.fraction, models.outlook.fraction)
+        fraction = min(self.fraction, arrivals.outlook.fraction)
         return np.full(arrivals.key.size, fraction)
 
-    def coins(self, arrivals: Residents, models: Models) -> IntArray:
+    def coins(self, arrivals: Residents) -> IntArray:
         """Matches that each row is expected to have; no end while all are emitted."""
-        if min(self.fraction, models.outlook.fraction) == 1.0:
+        if min(self.fraction, arrivals.outlook.fraction) == 1.0:
             return np.zeros(arrivals.key.size, np.int64)
-        expected = models.expected_matches(arrivals.stream, arrivals.key)
+        expected = arrivals.expected_matches()
         return np.rint(expected).clip(1, _MOST_COINS).astype(np.int64)
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: one over its lot."""
-        del models
         return by_lot(self.seed, np.ones(residents.key.size), residents)
 
 
@@ -267,29 +264,31 @@ class BestSample(ByLot):
     Nothing is known yet, so all rows are treated alike:
 
     >>> from shedjoin.models.learned import Models
-    >>> rows = Residents.example(time=[5, 3], now_us=9)
     >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
-    >>> BestSample().score(rows, models) == EqCluster().score(rows, models)
+    >>> rows = Residents.example(time=[5, 3], now_us=9, models=models)
+    >>> BestSample().score(rows) == EqCluster().score(rows)
     array([ True,  True])
     """
 
     seed: int = 0
-    learns: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = ("models",)
+    thins: ClassVar[bool] = True
+    tosses: ClassVar[bool] = True
 
-    def thin(self, arrivals: Residents, models: Models) -> FloatArray:
+    def thin(self, arrivals: Residents) -> FloatArray:
         """Probability with which each match is emitted."""
-        if models.outlook.best == "Uniform":
-            return Uniform(seed=self.seed).thin(arrivals, models)
+        if arrivals.outlook.best == "Uniform":
+            return Uniform(seed=self.seed).thin(arrivals)
         return np.ones(arrivals.key.size)
 
-    def coins(self, arrivals: Residents, models: Models) -> IntArray:
+    def coins(self, arrivals: Residents) -> IntArray:
         """Matches that each row is expected to have, if that counts."""
-        if models.outlook.best == "Uniform":
-            return Uniform(seed=self.seed).coins(arrivals, models)
+        if arrivals.outlook.best == "Uniform":
+            return Uniform(seed=self.seed).coins(arrivals)
         return np.zeros(arrivals.key.size, np.int64)
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: one or its expected matches, over its lot."""
-        if models.outlook.best == "PpsCluster":
-            return PpsCluster(self.seed).score(residents, models)
-        return EqCluster(self.seed).score(residents, models)
+        if residents.outlook.best == "PpsCluster":
+            return PpsCluster(self.seed).score(residents)
+        return EqCluster(self.seed).score(residents)

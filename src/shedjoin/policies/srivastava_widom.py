@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies.base import Policy
+from shedjoin.policies.residents import Residents
 from shedjoin.types import FloatArray
-
-if TYPE_CHECKING:
-    from shedjoin.models.learned import Models
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,22 +43,24 @@ class Prob(Policy):
     Examples
     --------
     >>> import numpy as np
-    >>> from shedjoin.policies.base import Residents
+    >>> from shedjoin.policies import Residents
     >>> from shedjoin.models.learned import Models
     >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
     >>> arrived = np.array([7, 7, 8])
     >>> models.observe(np.ones(3, int), arrived, np.full(3, 1_000_000))
-    >>> rows = Residents.example(time=[0, 0, 0], key=[7, 8, 9], now_us=1_000_000)
-    >>> Prob().score(rows, models).tolist()
+    >>> rows = Residents.example(
+    ...     time=[0, 0, 0], key=[7, 8, 9], now_us=1_000_000, models=models
+    ... )
+    >>> Prob().score(rows).tolist()
     [2.0, 1.0, 0.0]
     """
 
-    counts_matches: ClassVar[bool] = False
     dynamic: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = ("models",)
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: how often its key comes on the other stream."""
-        return models.partner_count(residents.stream, residents.key)
+        return residents.partner_count()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,9 +103,9 @@ class Age(Policy):
     [3.0, 1.0, 2.0]
     """
 
-    counts_matches: ClassVar[bool] = False
     dynamic: ClassVar[bool] = True
+    reads: ClassVar[tuple[str, ...]] = ("models",)
 
-    def score(self, residents: Residents, models: Models) -> FloatArray:
+    def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: the best mean rate of results from its age on."""
-        return models.priority_by_age(residents.stream, residents.age_us)
+        return residents.priority_by_age()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from shedjoin.policies.base import Policy
-from shedjoin.testing.docstrings import undocumented
+from shedjoin.testing.declared import unsaid
 from shedjoin.testing.invariant import Invariant, Parameters, Trials
 from shedjoin.testing.repeats import batchwise, forgetful, unrepeatable
 from shedjoin.testing.results import (
@@ -22,15 +23,52 @@ CHECKS = {
     "subset": Invariant(
         2, "results are some of the exact join's, with weights of 1 or more", invented
     ),
-    "unlimited": Invariant(3, "all results if there is room for all rows", inexact),
-    "repeatable": Invariant(4, "same input, same output", unrepeatable),
-    "restart": Invariant(5, "storing and loading changes nothing", forgetful),
-    "batches": Invariant(6, "one batch of n is n batches of one", batchwise),
-    "inputs": Invariant(7, "inputs stay as they are", meddling),
+    "unlimited": Invariant(
+        3,
+        "all results if there is room for all rows",
+        inexact,
+        hint="admit, probe or retain turn rows away though nothing presses; leave it "
+        "to score who has to go.",
+    ),
+    "repeatable": Invariant(
+        4,
+        "same input, same output",
+        unrepeatable,
+        hint="a verb draws random numbers, or remembers earlier calls; draw them from "
+        "key and number with shedjoin.sampling.lots.lots.",
+    ),
+    "restart": Invariant(
+        5,
+        "storing and loading changes nothing",
+        forgetful,
+        hint="a verb remembers earlier calls; after a restart the policy is a new one.",
+    ),
+    "batches": Invariant(
+        6,
+        "one batch of n is n batches of one",
+        batchwise,
+        hint="a score depends on the other rows that are judged with it, as a rank "
+        "does, or on now_us without dynamic.",
+    ),
+    "inputs": Invariant(
+        7, "inputs stay as they are", meddling, hint="copy an array, then change it."
+    ),
     "counts": Invariant(8, "reported counts add up", miscounted),
-    "text": Invariant(9, "repr and a pickle under 1 kB give it back", unwritable),
-    "domain": Invariant(10, "values outside the domain are refused", undefended),
-    "docstring": Invariant(11, "headings, references, example", undocumented),
+    "text": Invariant(
+        9,
+        "repr and a pickle under 1 kB give it back",
+        unwritable,
+        hint="a policy is a frozen dataclass with slots, at the top of a module, whose "
+        "fields are plain values.",
+    ),
+    "domain": Invariant(
+        10,
+        "values outside the domain are refused",
+        undefended,
+        hint="check the fields in __post_init__, and raise "
+        "shedjoin.errors.ParameterError(problem, fix=...).",
+    ),
+    "declared": Invariant(11, "what changes and what is asked is said", unsaid),
     "recall": Invariant(
         12, "a larger budget, not a lower recall", worse_with_more, slow=True
     ),
@@ -41,18 +79,21 @@ CHECKS = {
 def check_policy(
     policy: Policy,
     *,
-    streams: int = 20,
+    streams: int = 5,
     seed: int = 0,
     good: Sequence[Parameters] = (),
     bad: Sequence[Parameters] = (),
 ) -> None:
     """Check that a policy does what a join expects of it.
 
+    It takes about 20 seconds, longer if kernels are not compiled yet, and tells on
+    stderr what is being checked.
+
     Parameters
     ----------
     policy : Policy
         The policy, also one of your own.
-    streams : int, default 20
+    streams : int, default 5
         Random streams for each invariant; at least 30 for the last. Where results are
         compared with the exact join's, three more have tens of thousands of rows.
     seed : int, default 0
@@ -64,9 +105,10 @@ def check_policy(
     Raises
     ------
     AssertionError
-        Which invariant broke, and on which stream.
+        Which invariant broke, on which stream, and what the cause may be.
     ParameterError
-        A verb answered with something else than one number for each row.
+        A verb answered with something else than one number for each row, or reads
+        what the policy does not say that it reads.
 
     Examples
     --------
@@ -75,5 +117,7 @@ def check_policy(
     >>> check_policy(Rand(seed=3), streams=2, bad=[{"seed": -1}, {"seed": 0.5}])
     """
     trials = Trials(streams, seed, good, bad)
-    for invariant in CHECKS.values():
+    for number, invariant in enumerate(CHECKS.values(), start=1):
+        sys.stderr.write(f"{number:2}/{len(CHECKS)} {invariant.says}\n")
+        sys.stderr.flush()
         invariant(policy, trials)

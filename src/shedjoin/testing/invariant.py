@@ -55,16 +55,21 @@ class Invariant:
         Finds where a policy breaks it.
     slow : bool, default False
         Takes more than a few seconds.
+    hint : str, default ""
+        What the cause may be.
     """
 
     number: int
     says: str
     find: Finder
     slow: bool = False
+    hint: str = ""
 
     def __call__(self, policy: Policy, trials: Trials | None = None) -> None:
         """Check a policy."""
         for problem in self.find(policy, trials or Trials()):
+            hint = f"\nPerhaps: {self.hint}" if self.hint else ""
             raise AssertionError(
-                f"{policy!r} breaks invariant {self.number} ({self.says}): {problem}"
+                f"{policy!r} breaks invariant {self.number} ({self.says}): "
+                f"{problem}{hint}"
             )

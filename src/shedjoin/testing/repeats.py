@@ -51,7 +51,7 @@ def batchwise(policy: Policy, trials: Trials) -> Iterator[str]:
     A policy whose scores change, or follow models that do, promises it only where they
     change at every shed.
     """
-    changes = policy.dynamic or policy.learns
+    changes = policy.dynamic or "models" in policy.reads
     schemes = (Successive(),) if changes else (DEFAULT, Successive())
     for seed in trials.seeds:
         for recompute in schemes:

@@ -11,19 +11,22 @@ import numpy as np
 import numpy.typing as npt
 
 from shedjoin.errors import ParameterError
-from shedjoin.policies.base import Policy, overrides
+from shedjoin.policies.base import Policy
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 Anything = npt.NDArray[np.generic]
+_NAN = (
+    "look for inf * 0, inf - inf and 0 / 0: importance is infinite on a side that has "
+    "none, and an arrival is of age 0 and has no matches"
+)
 
 
 def scores(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
     """Scores: any number but NaN, which would be neither low nor high."""
     found = _numbers(policy, verb, given, rows)
     if np.isnan(found).any():
-        raise _wrong(
-            policy, verb, f"{int(np.isnan(found).sum())} NaN among {rows} values"
-        )
+        what = f"{int(np.isnan(found).sum())} NaN among {rows} values"
+        raise _wrong(policy, verb, what, _NAN)
     return found
 
 
@@ -71,12 +74,16 @@ def _array(policy: Policy, verb: str, given: object, rows: int) -> Anything:
     return found
 
 
-def _wrong(policy: Policy, verb: str, what: str) -> ParameterError:
+def _wrong(policy: Policy, verb: str, what: str, fix: str = "") -> ParameterError:
     name = type(policy).__name__
-    if verb == "first_score" and not overrides(policy, verb):
+    if verb == "first_score" and type(policy).first_score is Policy.first_score:
         verb = "score"  # which it calls
     return ParameterError(
         f"{name}.{verb} gave {what}.",
-        fix=f"have {verb} return one value per row that it is given, as a numpy array; "
-        f"shedjoin.testing.check_policy({name}()) tests the whole policy.",
+        fix=(
+            fix
+            or f"have {verb} return one value per row, as a numpy array such as "
+            "np.full(rows.key.size, 1.0)"
+        )
+        + f"; shedjoin.testing.check_policy({name}()) tests the whole policy.",
     )

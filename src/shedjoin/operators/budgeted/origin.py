@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shedjoin.errors import StateMismatchError
-from shedjoin.policies.base import overrides
+from shedjoin.policies.base import SamplingPolicy
 from shedjoin.spec.shedding import Shedding
 
 
@@ -27,11 +27,12 @@ def check_sample(stored: dict[str, Any] | None, shedding: Shedding) -> None:
 def drawn_by(shedding: Shedding) -> dict[str, Any] | None:
     """How a sample is drawn; None if it is no sample."""
     policy = shedding.policy
-    if not policy.samples:
+    if not isinstance(policy, SamplingPolicy):
         return None
+    asked = {"thin": policy.thins, "coins": policy.tosses}
     return {
         "seed": shedding.coin_seed,
-        "coins": [verb for verb in ("thin", "coins") if overrides(policy, verb)],
+        "coins": [verb for verb, is_asked in asked.items() if is_asked],
         "pooled": shedding.budget.split is None,
     }
 

@@ -34,7 +34,7 @@ from shedjoin.operators.budgeted.lookahead import LookAhead
 from shedjoin.operators.budgeted.ordered import Ordered
 from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.budgeted.verbs import Verbs
-from shedjoin.policies.base import overrides
+from shedjoin.policies.base import SamplingPolicy
 from shedjoin.sampling.weights import SelfCheck, weigh
 from shedjoin.spec.recompute import Adaptive, Amortised
 from shedjoin.spec.shedding import Shedding
@@ -77,10 +77,12 @@ class Rounds:
             policy, store.spec.keeps_us, shedding.coin_seed, probes=probes
         )
         self._filler = Filler(store.table, self._rules, self._block_rows)
-        self._learns = policy.dynamic or policy.learns
-        self._steady = isinstance(shedding.recompute, Amortised) or not self._learns
+        self._learns = "models" in policy.reads
+        changes = policy.dynamic or self._learns
+        self._steady = isinstance(shedding.recompute, Amortised) or not changes
+        self._counts_matches = "matches" in policy.reads
         self._batches_probes = (
-            self._probes_first and self._steady and not policy.counts_matches
+            self._probes_first and self._steady and not self._counts_matches
         )
         if self._rules.tosses and store.table.has_coins:
             self._batches_probes = False
@@ -223,11 +225,10 @@ class Rounds:
         table = self._store.table
         if due:
             alive = table.alive()
-            counts = self._policy.counts_matches
             residents = table.residents(
                 alive,
                 self._store.spec.keeps_us,
-                self._rules.decay if counts else None,
+                self._rules.decay if self._counts_matches else None,
             )
             table.table.score[alive] = self._verbs.scores(residents)
             table.touch(alive)
@@ -289,7 +290,7 @@ class Rounds:
         monitored = self._store.models.slice.monitored(key)
         share = self._store.models.slice.share
         self.monitored += float(monitored.sum()) / share
-        if not self._rules.weighs:
+        if not isinstance(self._policy, SamplingPolicy):
             return Pairs(row + start, place, None)
         zero, pool = int(out.cursor[0]["block_start"]), np.zeros(count, np.int64)
         if not self._store.pooled:
@@ -306,20 +307,21 @@ class Rounds:
 
 
 def _rules(store: BudgetedStore, shedding: Shedding) -> Rules:
-    policy = shedding.policy
+    policy, pace = shedding.policy, shedding.policy.pace
+    sample = policy if isinstance(policy, SamplingPolicy) else None
     return Rules(
         keep=store.spec.keeps_us,
         capacity=store.capacity,
         pooled=int(store.pooled),
         tie=1 if policy.ties == "oldest" else -1,
-        maturity=policy.maturity_us,
-        decay=policy.match_decay,
-        counts_instant_first=int(policy.foresees),
+        maturity=pace.maturity_us,
+        decay=pace.match_decay,
+        counts_instant_first=int(pace.counts_instant_first),
         combine=shedding.combine_code,
         valued=0,
-        thins=int(overrides(policy, "thin")),
-        tosses=int(overrides(policy, "coins")),
-        weighs=int(policy.samples),
+        thins=int(sample is not None and sample.thins),
+        tosses=int(sample is not None and sample.tosses),
+        weighs=int(sample is not None),
         seed=shedding.coin_seed,
         window=store.spec.window_us,
     )

@@ -20,7 +20,7 @@ from shedjoin.kernels.slots import (
     vacate_all,
 )
 from shedjoin.operators.budgeted.layout import header_words, table_in, words_of
-from shedjoin.policies.base import Residents
+from shedjoin.policies.residents import Met, Residents
 from shedjoin.state.workspace import Workspace
 from shedjoin.types import FloatArray, IntArray, Record
 
@@ -180,33 +180,32 @@ class SlotTable:
     ) -> Residents:
         """Residents as a policy sees them, now.
 
-        Without a decay, nobody counts matches.
+        Without a decay, nobody asks for matches.
         """
         residents, details = self.table.residents, self.table.details
-        time = residents["time"][slots]
-        last, matches = time, np.broadcast_to(0.0, slots.shape)
-        if decay is not None:
-            last, matches = details["last_match"][slots], details["matches"][slots]
-        if decay:
-            matches = matches * np.exp(-decay * np.maximum(0, self.clock_us - last))
-        if decay is not None:
-            foreseen = details["foreseen"][slots]
-            instant = np.maximum(last, self.facts["instant"])
-            last, matches = np.where(foreseen > 0, instant, last), matches + foreseen
         valued = bool(self.facts["valued"])
         return Residents(
             stream=self.stream(slots),
             key=residents["key"][slots],
-            time=time,
+            time=residents["time"][slots],
             number=residents["number"][slots],
             importance=details["importance"][slots]
             if valued
             else np.broadcast_to(np.inf, slots.shape),
-            matches=matches,
-            last_match=last,
             now_us=self.clock_us,
             keep_us=keep_us,
+            met=None if decay is None else self._met(slots, decay),
         )
+
+    def _met(self, slots: IntArray, decay: float) -> Met:
+        """Matches as they count now, those foreseen in this instant included."""
+        details = self.table.details
+        last, matches = details["last_match"][slots], details["matches"][slots]
+        if decay:
+            matches = matches * np.exp(-decay * np.maximum(0, self.clock_us - last))
+        foreseen = details["foreseen"][slots]
+        instant = np.maximum(last, self.facts["instant"])
+        return Met(matches + foreseen, np.where(foreseen > 0, instant, last))
 
     def expire(self, horizon: tuple[int, ...], *, pooled: bool) -> IntArray:
         """Let all residents up to a time go, by stream; tell how many."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from shedjoin.kernels.round import ADMIT, PROBE, RETAIN, Arriving
@@ -9,7 +11,8 @@ from shedjoin.kernels.thresholds import toss
 from shedjoin.models.learned import Models
 from shedjoin.operators.budgeted import answers
 from shedjoin.operators.budgeted.ordered import Ordered
-from shedjoin.policies.base import Policy, Residents
+from shedjoin.policies.base import Policy, SamplingPolicy
+from shedjoin.policies.residents import Met, Residents
 from shedjoin.sampling.lots import lots
 from shedjoin.types import FloatArray, IntArray
 
@@ -30,7 +33,7 @@ class Verbs:
     """
 
     models: Models
-    """What it may know."""
+    """What it may know, if it says that it reads them."""
 
     def __init__(
         self, policy: Policy, keep_us: tuple[int, ...], seed: int, *, probes: bool
@@ -47,16 +50,18 @@ class Verbs:
     ) -> Arriving:
         """Arrivals of a block, the first of which has that number."""
         part = slice(start, end)
-        newcomers = Residents(  # copies: a policy may work in place
-            stream=rows.stream[part].copy(),
-            key=rows.key[part].copy(),
-            time=rows.time[part].copy(),
-            number=number + np.arange(end - start),
-            importance=rows.importance[part].copy(),
-            matches=np.zeros(end - start),
-            last_match=rows.time[part].copy(),
-            now_us=now_us,
-            keep_us=self._keep_us,
+        met = Met(np.zeros(end - start), rows.time[part].copy())
+        newcomers = self._shown(
+            Residents(  # copies: a policy may work in place
+                stream=rows.stream[part].copy(),
+                key=rows.key[part].copy(),
+                time=rows.time[part].copy(),
+                number=number + np.arange(end - start),
+                importance=rows.importance[part].copy(),
+                now_us=now_us,
+                keep_us=self._keep_us,
+                met=met if "matches" in self._policy.reads else None,
+            )
         )
         chance = self._chance(newcomers)
         coins = self._coins(newcomers, chance)
@@ -71,25 +76,31 @@ class Verbs:
             time=rows.time[part],
             importance=rows.importance[part],
             size=rows.size[part],
-            score=self.scores(newcomers, first=True),
+            score=self._scores("first_score", newcomers),
             place=-1 - np.arange(start, end),
             does=does,
             chance=chance,
             coins=np.zeros(end - start, np.int64) if coins is None else coins,
         )
 
-    def scores(self, residents: Residents, *, first: bool = False) -> FloatArray:
-        """Scores of residents, or the first ones of arrivals."""
-        policy, verb = self._policy, "first_score" if first else "score"
-        given = getattr(policy, verb)(residents, self.models)
-        return answers.scores(policy, verb, given, residents.key.size)
+    def scores(self, residents: Residents) -> FloatArray:
+        """Scores of residents."""
+        return self._scores("score", self._shown(residents))
+
+    def _scores(self, verb: str, rows: Residents) -> FloatArray:
+        given = getattr(self._policy, verb)(rows)
+        return answers.scores(self._policy, verb, given, rows.key.size)
+
+    def _shown(self, rows: Residents) -> Residents:
+        """Rows with what the policy says that it reads."""
+        learned = self.models if "models" in self._policy.reads else None
+        return replace(rows, learned=learned, asked=type(self._policy).__name__)
 
     def _does(self, newcomers: Residents) -> IntArray:
-        policy, models = self._policy, self.models
-        rows = newcomers.key.size
-        admit = policy.admit(newcomers, models)
-        probe = policy.probe(newcomers, models)
-        chance = policy.retain(newcomers, models)
+        policy, rows = self._policy, newcomers.key.size
+        admit = policy.admit(newcomers)
+        probe = policy.probe(newcomers)
+        chance = policy.retain(newcomers)
         does = np.full(rows, ADMIT | PROBE * self._probes | RETAIN)
         if probe is not None:
             does[~answers.choices(policy, "probe", probe, rows)] &= ~PROBE
@@ -103,17 +114,20 @@ class Verbs:
         return does
 
     def _chance(self, newcomers: Residents) -> FloatArray:
-        rows = newcomers.key.size
-        chance = self._policy.thin(newcomers, self.models)
+        policy, rows, chance = self._policy, newcomers.key.size, None
+        if isinstance(policy, SamplingPolicy) and policy.thins:
+            chance = policy.thin(newcomers)
         if chance is None:
             return np.ones(rows)
-        return answers.chances(self._policy, "thin", chance, rows)
+        return answers.chances(policy, "thin", chance, rows)
 
     def _coins(self, newcomers: Residents, chance: FloatArray) -> IntArray | None:
-        count = self._policy.coins(newcomers, self.models)
+        policy, count = self._policy, None
+        if isinstance(policy, SamplingPolicy) and policy.tosses:
+            count = policy.coins(newcomers)
         if count is None:
             return None
-        count = answers.counts(self._policy, "coins", count, newcomers.key.size)
+        count = answers.counts(policy, "coins", count, newcomers.key.size)
         found = np.empty(count.size, np.int64)
         toss(self._seed, newcomers.key, newcomers.number, chance, count, found)
         return found

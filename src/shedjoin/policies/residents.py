@@ -1,0 +1,152 @@
+"""The rows that a policy is asked about, and what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from shedjoin.errors import ParameterError
+from shedjoin.types import FloatArray, IntArray
+
+if TYPE_CHECKING:  # the driver plans a join without compiling kernels
+    from shedjoin.models.learned import Models
+    from shedjoin.models.sampling import Outlook
+
+
+class Met(NamedTuple):
+    """What rows have matched so far."""
+
+    matches: FloatArray
+    last_match: IntArray
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Residents:
+    """Rows that a policy judges: residents, or arrivals as residents of age zero.
+
+    Everything is an array with one value per row, but for ``now_us`` and ``keep_us``.
+    Importance is infinite on a side that has none. ``matches`` and ``last_match``, and
+    whatever asks the models, are there for policies that say so in ``reads``.
+
+    Examples
+    --------
+    >>> rows = Residents.example(time=[0, 1_000_000], now_us=3_000_000)
+    >>> rows.age_us.tolist(), rows.remaining_us.tolist()
+    ([3000000, 2000000], [7000000, 8000000])
+    >>> rows.matches
+    Traceback (most recent call last):
+    shedjoin.errors.ParameterError: The policy reads matches without saying so.
+    Fix: write reads = ("matches",) in the class.
+    """
+
+    stream: IntArray
+    key: IntArray
+    time: IntArray
+    number: IntArray
+    importance: FloatArray
+    now_us: int
+    keep_us: tuple[int, ...]
+    met: Met | None = None
+    learned: Models | None = None
+    asked: str = "The policy"
+    """Who is asked, for messages."""
+
+    @property
+    def age_us(self) -> IntArray:
+        """Time since the row's own; an early one is new."""
+        return (self.now_us - self.time).clip(0)
+
+    @property
+    def remaining_us(self) -> IntArray:
+        """Time until nothing can match the row any more."""
+        return np.array(self.keep_us)[self.stream] - self.age_us
+
+    @property
+    def matches(self) -> FloatArray:
+        """Matches so far; they fade if the policy's pace says so."""
+        return self._met.matches
+
+    @property
+    def last_match(self) -> IntArray:
+        """Time of the last match; at first that of the row itself."""
+        return self._met.last_match
+
+    def partner_count(self) -> FloatArray:
+        """How often each row's key came on the other stream lately."""
+        return self.models.partner_count(self.stream, self.key)
+
+    def priority(self) -> FloatArray:
+        """Results per second from now on, at best, for its key's frequency and age."""
+        return self.models.priority(self.stream, self.key, self.age_us)
+
+    def priority_by_age(self) -> FloatArray:
+        """Results per second from now on, at best, whatever the key."""
+        return self.models.priority_by_age(self.stream, self.age_us)
+
+    def expected_matches(self) -> FloatArray:
+        """Matches that a new row of this key will have in all its life."""
+        return self.models.expected_matches(self.stream, self.key)
+
+    def cluster_sizes(self) -> FloatArray:
+        """Expected matches of new rows, 1 on average."""
+        return self.models.cluster_sizes(self.stream, self.key)
+
+    def mean_worth(self) -> FloatArray:
+        """Mean importance of a result with each row."""
+        return self.models.mean_worth(self.stream, self.importance)
+
+    @property
+    def outlook(self) -> Outlook:
+        """What a sample of the join can reach."""
+        return self.models.outlook
+
+    @property
+    def models(self) -> Models:
+        """The models themselves; the methods above ask them about these rows."""
+        if self.learned is None:
+            raise self._unsaid("models")
+        return self.learned
+
+    @property
+    def _met(self) -> Met:
+        if self.met is None:
+            raise self._unsaid("matches")
+        return self.met
+
+    def _unsaid(self, name: str) -> ParameterError:
+        there = {"matches": self.met, "models": self.learned}
+        reads = tuple(one for one in there if one == name or there[one] is not None)
+        told = str(reads).replace("'", '"')
+        return ParameterError(
+            f"{self.asked} reads {name} without saying so.",
+            fix=f"write reads = {told} in the class.",
+        )
+
+    @staticmethod
+    def example(
+        time: list[int],
+        *,
+        now_us: int,
+        key: list[int] | None = None,
+        importance: list[float] | None = None,
+        matches: list[float] | None = None,
+        last_match: list[int] | None = None,
+        models: Models | None = None,
+    ) -> Residents:
+        """Rows of the first stream for docstrings; the window is ten seconds."""
+        rows, met = len(time), None
+        if matches is not None:
+            met = Met(np.array(matches), np.array(last_match or time, np.int64))
+        return Residents(
+            stream=np.zeros(rows, np.int64),
+            key=np.array(key or [0] * rows, np.int64),
+            time=np.array(time, np.int64),
+            number=np.arange(rows),
+            importance=np.array(importance or [1.0] * rows),
+            now_us=now_us,
+            keep_us=(10_000_000, 10_000_000),
+            met=met,
+            learned=models,
+        )

@@ -1,0 +1,67 @@
+"""Invariants of what a policy says of itself: the operator goes by it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from shedjoin.operators.budgeted import answers
+from shedjoin.policies.base import Policy, SamplingPolicy
+from shedjoin.policies.residents import Met, Residents
+from shedjoin.testing.invariant import Trials
+from shedjoin.testing.shown import shown
+from shedjoin.types import FloatArray
+
+_LATER_US = 5_000_000
+_SAY_SO = "Write dynamic: ClassVar[bool] = True in the class"
+
+
+def unsaid(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for scores that change, and for verbs that are never asked.
+
+    A policy that is not dynamic is asked for the score of a row once, on arrival. It
+    may go by models as they were then: only time and matches have to leave it alone.
+    """
+    for seed in trials.seeds:
+        rows = shown(policy, seed)
+        if not policy.dynamic:
+            yield from _changes(policy, rows, f"(seed={seed})")
+        if isinstance(policy, SamplingPolicy):
+            yield from _unasked(policy, rows)
+
+
+def _changes(policy: Policy, rows: Residents, where: str) -> Iterator[str]:
+    score = _scores(policy, "score", rows)
+    for what, other in _later(rows):
+        if not np.array_equal(score, _scores(policy, "score", other)):
+            yield (
+                f"its scores change with {what}, but they are computed on arrival "
+                f"alone, when age and matches are 0 {where}. {_SAY_SO} if they shall "
+                "be computed again; the time of a row does not change, its age does"
+            )
+    if not np.array_equal(score, _scores(policy, "first_score", rows)):
+        yield (
+            f"score is not first_score, but is never asked {where}. {_SAY_SO}, or "
+            "write score alone"
+        )
+
+
+def _later(rows: Residents) -> Iterator[tuple[str, Residents]]:
+    yield "time", replace(rows, now_us=rows.now_us + _LATER_US)
+    if rows.met is not None:
+        more = Met(rows.met.matches + rows.number, rows.met.last_match + rows.number)
+        yield "matches", replace(rows, met=more)
+
+
+def _unasked(policy: SamplingPolicy, rows: Residents) -> Iterator[str]:
+    if not policy.thins and policy.thin(rows) is not None:
+        yield "thin is never asked. Write thins: ClassVar[bool] = True in the class"
+    if not policy.tosses and policy.coins(rows) is not None:
+        yield "coins is never asked. Write tosses: ClassVar[bool] = True in the class"
+
+
+def _scores(policy: Policy, verb: str, rows: Residents) -> FloatArray:
+    given = getattr(policy, verb)(rows)
+    return answers.scores(policy, verb, given, rows.key.size)

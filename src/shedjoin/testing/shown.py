@@ -1,0 +1,59 @@
+"""Rows and models to show to a policy, without a join around them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shedjoin.models.learned import Models
+from shedjoin.policies.base import Policy
+from shedjoin.policies.residents import Met, Residents
+from shedjoin.types import FloatArray, IntArray
+
+_NOW_US = 40_000_000
+_KEEP_US = (20_000_000, 30_000_000)
+
+
+def shown(policy: Policy, seed: int) -> Residents:
+    """Some residents in read-only arrays, with what the policy says that it reads."""
+    rng = np.random.default_rng([seed, 4])
+    count = int(rng.integers(0, 40))
+    time = np.sort(rng.integers(10_000_000, _NOW_US, count))
+    matches = rng.integers(0, 4, count).astype(np.float64)
+    met = Met(matches, time + rng.integers(0, 1_000_000, count))
+    rows = Residents(
+        stream=rng.integers(0, 2, count),
+        key=rng.integers(0, 5, count),
+        time=time,
+        number=np.arange(count),
+        importance=rng.choice([0.0, 1.0, 2.5, np.inf], count),
+        now_us=_NOW_US,
+        keep_us=_KEEP_US,
+        met=met if "matches" in policy.reads else None,
+        learned=_learned(seed) if "models" in policy.reads else None,
+        asked=type(policy).__name__,
+    )
+    for column in columns(rows):
+        column.flags.writeable = False
+    return rows
+
+
+def columns(rows: Residents) -> Sequence[IntArray | FloatArray]:
+    """All arrays of some rows."""
+    own = (rows.stream, rows.key, rows.time, rows.number, rows.importance)
+    return (*own, *(rows.met or ()))
+
+
+def _learned(seed: int) -> Models:
+    rng = np.random.default_rng([seed, 5])
+    models = Models(_KEEP_US, capacity_rows=100)
+    time = np.sort(rng.integers(1_000_000, _NOW_US, 400))
+    for part in np.split(np.arange(400), 8):
+        models.observe(
+            rng.integers(0, 2, part.size),
+            rng.integers(0, 5, part.size),
+            time[part],
+            rng.integers(0, 4, part.size).astype(np.float64),
+        )
+    return models
