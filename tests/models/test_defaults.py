@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from shedjoin.models.learned import Models
-from shedjoin.policies.base import Residents
-from shedjoin.policies.learned import Expected, Valued
+from shedjoin.policies import Expected, Residents, Valued
 
 from .plain import Arrival, PlainModels
 
@@ -52,17 +51,16 @@ class Taught:
             time=self.clock - age,
             number=np.arange(rows),
             importance=self.rng.choice([0.7, 2.0, 5.0, 20.0, math.inf], rows),
-            matches=np.zeros(rows),
-            last_match=self.clock - age,
             now_us=self.clock,
             keep_us=self.keep,
+            learned=self.models,
         )
 
     def check(self, rows: int) -> None:
         """Compare the scores of some residents."""
         some = self.residents(rows)
-        found = Expected().score(some, self.models)
-        valued = Valued().score(some, self.models)
+        found = Expected().score(some)
+        valued = Valued().score(some)
         for row in range(rows):
             stream, key = int(some.stream[row]), int(some.key[row])
             rate = self.plain.priority(stream, key, int(some.age_us[row]))
