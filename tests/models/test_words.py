@@ -51,18 +51,19 @@ def arrivals(
 def test_models_go_on_from_a_copy_of_their_words(
     streams: int, samples: bool, rng: np.random.Generator
 ) -> None:
-    models = Models(KEEP[:streams], 300, samples=samples)
-    assert models.words.size == Models.words_of(300, streams)
+    models = Models(KEEP[:streams], 30, samples=samples)
+    assert models.words.size == Models.words_of(30, streams)
     for step in range(12):
         stream, key, time = arrivals(rng, streams, step)
         importance = rng.random(40)
-        copy = Models(KEEP[:streams], 300, samples=samples, words=models.words.copy())
+        copy = Models(KEEP[:streams], 30, samples=samples, words=models.words.copy())
         for each in (models, copy):
             each.observe(stream, key, time, importance)
         assert copy.words.tolist() == models.words.tolist()
         assert copy.clock_us == models.clock_us == int(time[-1])
         assert copy.outlook == models.outlook
         assert copy.rate(0) == models.rate(0)
+    assert (models.outlook.fraction < 1.0) == samples
     age = models.clock_us - time
     expected = models.priority(stream, key, age)
     assert expected.any()
