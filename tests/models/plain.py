@@ -1,0 +1,158 @@
+"""All that a shard learns, from lists of all rows: slow and obvious."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from typing import NamedTuple
+
+AGES, LEVELS = 64, 24
+STRENGTH = 3.0
+Cell = tuple[int, int, int]
+"""Stream, level and age."""
+
+
+class Arrival(NamedTuple):
+    """A row of a stream."""
+
+    stream: int
+    key: int
+    time: int
+    importance: float = math.inf
+
+
+class PlainModels:
+    """Counts, curves and worth, by their definitions; every key is monitored.
+
+    Counts of keys have the window as half-life, and a tenth of it at the fast pace;
+    evidence of matches has four windows.
+    """
+
+    def __init__(self, keep: tuple[int, ...]) -> None:
+        self.keep, self.window = keep, max(keep)
+        self.clock = self._since = 0
+        self._counted: list[Arrival] = []
+        self._ghosts: list[Arrival] = []
+        self._batches: list[tuple[int, list[Arrival]]] = []
+        self._lately: dict[Cell, float] = defaultdict(float)
+        self._matches: dict[Cell, float] = defaultdict(float)
+        self._seconds: dict[Cell, float] = defaultdict(float)
+
+    def observe(self, rows: list[Arrival], clock: int) -> None:
+        """Learn from arrivals."""
+        before = self.clock or min(rows[0].time, clock)
+        self._since = self._since or before
+        self.clock = clock
+        self._batches.append((clock, rows))
+        for row in sorted(rows, key=lambda row: row.stream):
+            for ghost in self._ghosts:
+                if ghost.stream != row.stream and ghost.key == row.key:
+                    self._meet(ghost, row, before)
+            self._ghosts.append(row)
+        if (clock - self._since) * AGES >= self.window:
+            self._tick(before)
+        self._counted += [row._replace(time=min(row.time, clock)) for row in rows]
+
+    def _meet(self, ghost: Arrival, row: Arrival, before: int) -> None:
+        early = ghost if ghost.time <= row.time else row
+        waited, keep = abs(row.time - ghost.time), self.keep[early.stream]
+        if waited <= keep:
+            level = self._level(early.stream, row.key, before)
+            age = min(AGES - 1, waited * AGES // keep)
+            self._lately[early.stream, level, age] += 1.0
+
+    def _tick(self, before: int) -> None:
+        passed = self.clock - self._since
+        for table in (self._matches, self._seconds):
+            for cell in table:
+                table[cell] *= 0.5 ** (passed / (4 * self.window))
+        for cell, found in self._lately.items():
+            self._matches[cell] += found
+        self._lately.clear()
+        for ghost in self._ghosts:
+            level = self._level(ghost.stream, ghost.key, before)
+            span = self.keep[ghost.stream] / AGES
+            for age in range(AGES):
+                start = max(ghost.time + age * span, self._since)
+                end = min(ghost.time + (age + 1) * span, self.clock)
+                if end > start:
+                    self._seconds[ghost.stream, level, age] += (end - start) * 1e-6
+        self._since = self.clock
+
+    def _counts(self, stream: int, key: int, clock: int) -> list[tuple[float, float]]:
+        """Count a key on each other stream, at both paces."""
+        found = []
+        for other in set(range(len(self.keep))) - {stream}:
+            ages = [
+                (clock - row.time) / self.window
+                for row in self._counted
+                if row.stream == other and row.key == key
+            ]
+            slow, fast = (sum(0.5 ** (age * by) for age in ages) for by in (1, 10))
+            found.append((slow, fast))
+        return found
+
+    def _level(self, stream: int, key: int, clock: int) -> int:
+        count = math.prod(slow for slow, _ in self._counts(stream, key, clock))
+        return min(LEVELS - 1, int(2.0 * math.log2(max(count, 0.5)) + 2.0))
+
+    def news(self, stream: int, key: int) -> float:
+        """How much more often a key comes than the slow pace says."""
+        factor = 1.0
+        for slow, fast in self._counts(stream, key, self.clock):
+            expected = slow / 10.0
+            if slow and abs(fast - expected) > 3.0 * math.sqrt((expected + 1.0) / 2.0):
+                certain = fast - math.sqrt(fast) if fast > expected else fast
+                factor *= 10.0 * certain / slow
+        return factor
+
+    def _rates(self, stream: int, level: int) -> list[float]:
+        """Results per second by age, of rows whose key is frequent to a level."""
+        matches, seconds = (
+            [
+                [table.get((stream, n, age), 0.0) for age in range(AGES)]
+                for n in range(24)
+            ]
+            for table in (self._matches, self._seconds)
+        )
+        per_count = math.log(2.0) / (self.window * 1e-6)
+        typical = [per_count * 2.0 ** ((n - 1.5) / 2.0) for n in range(LEVELS)]
+        everything, time = sum(map(sum, matches)), sum(map(sum, seconds))
+        hoped = sum(sum(seconds[n]) * typical[n] for n in range(LEVELS))
+        factor = min(max(everything / hoped if hoped else 0.0, 0.01), 100.0)
+        start = STRENGTH / (factor * typical[level])
+        leaning = (sum(matches[level]) + STRENGTH) / (sum(seconds[level]) + start)
+        rates, shape = [], 0.0
+        for age in range(AGES):
+            if here := sum(line[age] for line in seconds):
+                shape = sum(line[age] for line in matches) / here
+            factor = shape * time / everything if everything else 1.0
+            prior = STRENGTH / max(leaning * factor, 1e-30)
+            rates.append(
+                (matches[level][age] + STRENGTH) / (seconds[level][age] + prior)
+            )
+        return rates
+
+    def priority(self, stream: int, key: int, age_us: int) -> float:
+        """Best mean rate of results from an age on, between two ages in proportion."""
+        rates = self._rates(stream, self._level(stream, key, self.clock))
+        at = min(age_us * AGES / self.keep[stream], AGES - 1.0)
+        best = [
+            max(sum(rates[age:end]) / (end - age) for end in range(age + 1, AGES + 1))
+            for age in (int(at), min(int(at) + 1, AGES - 1))
+        ]
+        between = best[0] + (at - int(at)) * (best[1] - best[0])
+        return self.news(stream, key) * between
+
+    def worth(self, stream: int, importance: float) -> float:
+        """Mean of the lesser importance with rows of the other streams."""
+        total = weights = 0.0
+        for clock, rows in self._batches:
+            weight = 0.5 ** ((self.clock - clock) / self.window)
+            for row in rows:
+                if row.stream != stream and math.isfinite(row.importance):
+                    total += weight * min(importance, row.importance)
+                    weights += weight
+        if weights:
+            return total / weights
+        return importance if math.isfinite(importance) else 1.0

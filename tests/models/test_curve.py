@@ -1,0 +1,176 @@
+"""Age curves against sums over all matches and all the time that rows waited."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from oracle.policies import age_priorities
+from shedjoin.models.curve import AGES, LEVELS, Curve, age_of, level_of, priorities
+
+from .rooms import room
+
+KEEP = (6400, 640, 3200)
+HALF_LIFE = 5000
+STRENGTH = 3.0
+
+
+class Evidence(NamedTuple):
+    """A match or a wait: of which row, in which age, and how much it counts."""
+
+    stream: int
+    level: int
+    age: int
+    weight: float
+
+
+def empty(streams: int) -> Curve:
+    return Curve(room(Curve.shapes(streams)), KEEP[:streams], HALF_LIFE)
+
+
+def total(
+    some: list[Evidence], stream: int, level: int | None, age: int | None
+) -> float:
+    """Sum of what counts for one stream; None is any level or any age."""
+    return sum(
+        one.weight
+        for one in some
+        if one.stream == stream
+        and level in {None, one.level}
+        and age in {None, one.age}
+    )
+
+
+def aged(some: list[Evidence], factor: float) -> list[Evidence]:
+    return [one._replace(weight=one.weight * factor) for one in some]
+
+
+def waits(stream: int, level: int, young: int, old: int) -> list[Evidence]:
+    """Seconds that a row spent in each age."""
+    span = KEEP[stream] // AGES
+    spent = [
+        (age, min(old, (age + 1) * span) - max(young, age * span))
+        for age in range(AGES)
+    ]
+    return [Evidence(stream, level, age, us * 1e-6) for age, us in spent if us > 0]
+
+
+def learn(
+    curve: Curve, streams: int, rng: np.random.Generator
+) -> tuple[list[Evidence], list[Evidence]]:
+    """Give a curve some evidence; the same as lists."""
+    matches: list[Evidence] = []
+    seconds: list[Evidence] = []
+    for _ in range(4):
+        stream, level = rng.integers(streams, size=30), rng.integers(3, size=30)
+        age = rng.integers(np.array(KEEP)[stream] + 1)
+        curve.add_matches(stream, level, age)
+        passed = int(rng.integers(HALF_LIFE))
+        curve.tick(passed)
+        factor = 0.5 ** (passed / HALF_LIFE)
+        matches, seconds = aged(matches, factor), aged(seconds, factor)
+        for own, at, us in zip(
+            *(x.tolist() for x in (stream, level, age)), strict=True
+        ):
+            bucket = min(AGES - 1, us * AGES // KEEP[own])
+            matches.append(Evidence(own, at, bucket, 1.0))
+        for own in range(streams):
+            level = rng.integers(3, size=12)
+            young = rng.integers(-500, KEEP[own] // 2, 12)
+            old = young + rng.integers(KEEP[own] // 2, size=12)
+            curve.add_time(own, level, young, old)
+            for row in zip(level.tolist(), young.tolist(), old.tolist(), strict=True):
+                seconds += waits(own, *row)
+    return matches, seconds
+
+
+@pytest.mark.parametrize("streams", [2, 3])
+def test_evidence_is_summed_and_fades(streams: int, rng: np.random.Generator) -> None:
+    curve = empty(streams)
+    matches, seconds = learn(curve, streams, rng)
+    for stream in range(streams):
+        for level in range(4):
+            for age in range(AGES):
+                cell = stream, level, age
+                assert curve.matches[cell] == pytest.approx(total(matches, *cell))
+                assert curve.seconds[cell] == pytest.approx(total(seconds, *cell))
+
+
+@pytest.mark.parametrize("streams", [2, 3])
+def test_rates_by_age(streams: int, rng: np.random.Generator) -> None:
+    curve = empty(streams)
+    matches, seconds = learn(curve, streams, rng)
+    found = curve.by_age()
+    for stream in range(streams):
+        rate = 0.0
+        for age in range(AGES):
+            if time := total(seconds, stream, None, age):
+                rate = total(matches, stream, None, age) / time
+            assert found[stream, age] == pytest.approx(rate)
+
+
+@pytest.mark.parametrize("streams", [2, 3])
+def test_rates_by_level_lean_on_level_and_age(
+    streams: int, rng: np.random.Generator
+) -> None:
+    curve, per_count = empty(streams), 2000.0
+    matches, seconds = learn(curve, streams, rng)
+    found, by_age = curve.by_level(per_count), curve.by_age()
+    typical = [2.0 ** ((level - 1.5) / 2.0) * per_count for level in range(LEVELS)]
+    for stream in range(streams):
+        everything = total(matches, stream, None, None)
+        hoped = sum(total(seconds, stream, n, None) * typical[n] for n in range(LEVELS))
+        factor = min(max(everything / hoped, 0.01), 100.0)
+        overall = everything / total(seconds, stream, None, None)
+        for level in (0, 1, 2, 3, LEVELS - 1):
+            start = factor * typical[level]
+            rate = (total(matches, stream, level, None) + STRENGTH) / (
+                total(seconds, stream, level, None) + STRENGTH / start
+            )
+            for age in range(AGES):
+                leaning = max(rate * by_age[stream, age] / overall, 1e-30)
+                expected = (total(matches, stream, level, age) + STRENGTH) / (
+                    total(seconds, stream, level, age) + STRENGTH / leaning
+                )
+                assert found[stream, level, age] == pytest.approx(expected)
+
+
+def test_without_evidence_a_level_is_as_good_as_its_count() -> None:
+    found = empty(2).by_level(5.0)
+    for level in range(LEVELS):
+        expected = 0.01 * 5.0 * 2.0 ** ((level - 1.5) / 2.0)  # the least factor
+        assert found[:, level] == pytest.approx(np.full((2, AGES), expected))
+    assert not empty(2).by_age().any()
+
+
+def test_matches_count_from_the_next_tick_on() -> None:
+    curve, one = empty(2), np.array([1])
+    curve.add_matches(one, one, np.array([100]))
+    assert not curve.matches.any()
+    curve.tick(HALF_LIFE)
+    assert curve.matches.sum() == 1.0
+    curve.tick(HALF_LIFE)
+    assert curve.matches.sum() == 0.5
+
+
+def test_levels_are_half_octaves() -> None:
+    counts = [0.0, 0.49, 0.5, 0.7, 0.72, 1.0, 1.5, 2.0, 4.0, 1e9, math.inf]
+    assert level_of(np.array(counts)).tolist() == [0, 0, 0, 0, 1, 2, 3, 4, 6, 23, 23]
+
+
+def test_ages_are_parts_of_the_window() -> None:
+    age, keep = np.array([-5, 0, 99, 100, 6399, 6400, 9999, 7]), np.full(8, 6400)
+    keep[-1] = 0
+    assert age_of(age, keep).tolist() == [0, 0, 0, 1, 63, 63, 63, 63]
+
+
+def test_priorities_are_those_of_the_paper(rng: np.random.Generator) -> None:
+    rate = rng.integers(6, size=(2, 3, 9))
+    found = priorities(rate.astype(float))
+    for at in np.ndindex(2, 3):
+        exact = age_priorities([Fraction(one) for one in rate[at].tolist()])
+        assert found[at].tolist() == pytest.approx([float(one) for one in exact])
