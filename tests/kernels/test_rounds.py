@@ -110,7 +110,6 @@ def test_young_rows_stay_while_an_older_one_can_leave(
     assert RECOMPUTE in compiled.stops
 
 
-@pytest.mark.xfail(reason="after a fill without a mature row, who matures is not seen")
 def test_a_row_that_matures_after_a_fill_of_young_rows_leaves() -> None:
     """The second row makes a fill; at the third one the first is mature."""
     rules = make_rules((800, 800), capacity=(1, 1), pooled=1, maturity=5, weighs=1)

@@ -116,7 +116,6 @@ def test_a_burst_is_noticed_at_the_fast_pace() -> None:
     assert best[0] > 3 * slow[0]
 
 
-@pytest.mark.xfail(reason="the fast counts are not faded once the slow ones are zero")
 def test_a_long_silence_is_forgotten_at_both_paces() -> None:
     """After 1100 half-lives nothing is left of what came before."""
     frequency, row = fading(2, WIDE), np.zeros(1, np.int64)

@@ -222,6 +222,8 @@ def is_hopeless(
     used = table.streams[pool]["used"] + arriving.size[row.at]
     if used <= rules.capacity[pool] or rules.maturity >= 0:
         return False
+    if row.time + rules.keep[row.stream] < clock:
+        return False  # it leaves because its time is over, and raises no bar
     if facts["sheds_left"] <= 0 or clock >= facts["fill_at"]:
         return False
     if candidates.pools[pool]["overfull"] or has_expired(clock, pool, candidates):

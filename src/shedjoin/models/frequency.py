@@ -51,10 +51,12 @@ class Frequency:
         if not self.totals.any():
             self.origin_us[:] = clock_us
         weight = np.empty((key.size, PACES))
+        # All before any: totals that fade to nothing look as if nothing had begun.
+        fades = [self._fade(pace, clock_us) for pace in (SLOW, FAST)]
         for pace in (SLOW, FAST):
             if self._halvings(pace, clock_us) > _RESCALE_AT:
-                self.counts[:, :, pace] *= self._fade(pace, clock_us)
-                self.totals *= self._fade(pace, clock_us) if pace == SLOW else 1.0
+                self.counts[:, :, pace] *= fades[pace]
+                self.totals *= fades[SLOW] if pace == SLOW else 1.0
                 self.origin_us[pace] = clock_us
             halvings = (time - self.origin_us[pace]) / self.half_lives[pace]
             weight[:, pace] = np.exp2(halvings)

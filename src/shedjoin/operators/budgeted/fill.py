@@ -79,6 +79,7 @@ def no_candidates(pools: int) -> Candidates:
     """Candidates before the first fill: nobody is below the bar."""
     candidates = _candidates([NO_POOL] * pools, 1)
     candidates.pools["all_deferred"] = 0  # unknown, not none
+    candidates.pools["bar_score"] = -np.inf
     return candidates
 
 
@@ -175,7 +176,7 @@ def _candidates(pools: list[Pool], room: int) -> Candidates:
         facts["deferred_end"] = pool.young.size
         facts["expiring_end"] = pool.soon.size
         facts["all_deferred"] = pool.queue.size == 0
-        facts["bar_score"] = -np.inf
+        facts["bar_score"] = np.inf  # all are young: who matures is a candidate
         if pool.queue.size:
             facts["bar_score"] = pool.queue[-1]["score"]
             facts["bar_number"] = pool.queue[-1]["number"]
