@@ -2,10 +2,12 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from shedjoin import Budget, Within, local
 from shedjoin.errors import ParameterError
+from shedjoin.spec.keys import key_pairs
 
 BATCHES = local.clicks(impressions=20, batches=1, seed=1)
 
@@ -49,6 +51,16 @@ def test_what_is_no_split(split: Any) -> None:  # noqa: ANN401  (anything)
     with pytest.raises(ParameterError, match="is not a part of the whole") as raised:
         Budget(rows=9, split=split)
     assert "add up to 1" in raised.value.fix
+
+
+@pytest.mark.parametrize("names", [("ad_id",), {"ad_id"}, iter(["ad_id"])])
+def test_names_of_keys_in_any_form(names: Any) -> None:  # noqa: ANN401  (anything)
+    assert key_pairs(names) == (("ad_id", "ad_id"),)
+
+
+@pytest.mark.parametrize("split", [np.float64(0.3), np.float32(0.3)])
+def test_a_part_of_numpy(split: Any) -> None:  # noqa: ANN401  (its own types)
+    assert Budget(rows=9, split=split).by_pool(10, 2) == (3, 7)
 
 
 def test_a_list_of_parts() -> None:

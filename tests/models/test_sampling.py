@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
@@ -61,15 +62,18 @@ def plain_variances(
     return [eq, pps, uniform + (5.0 * missed) ** 2]
 
 
+def total_places(coins: list[int], chance: float) -> float:
+    """Rows in memory on average, over rows with so many coins."""
+    return sum(mean_place(chance, count) for count in coins)
+
+
 @pytest.mark.parametrize(("share", "capacity"), [(1.0, 10.0), (0.25, 60.0), (0.5, 4.0)])
 def test_outlook(share: float, capacity: float, rng: np.random.Generator) -> None:
     for _ in range(5):
         rows, room = random_rows(rng), share * capacity
         coins = [max(1, round(one)) for one in rows.expected.tolist()]
         found = outlook(rows, share, capacity)
-        fraction = solved(
-            lambda p, c=coins: sum(mean_place(p, n) for n in c), room, 1.0
-        )  # type: ignore[misc]
+        fraction = solved(partial(total_places, coins), room, 1.0)
         assert found.fraction == pytest.approx(fraction)
         expected = plain_variances(rows, room, share, fraction)
         assert found.variance == pytest.approx(expected)

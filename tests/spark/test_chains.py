@@ -18,8 +18,9 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 import shedjoin as sj
+from shedjoin.spec.window import parse_duration
 
-from .four_streams import BATCHES, SENT, WINDOW, Streams, native_join
+from .four_streams import BATCHES, DELAY, SENT, WINDOW, Streams, native_join
 from .queries import Rows, Run, run, same
 
 pytestmark = pytest.mark.spark
@@ -218,6 +219,7 @@ def test_windows(streams: Streams) -> None:
 
 def test_duplicates_within_the_watermark(streams: Streams) -> None:
     found = run_in_halves(streams, "distinct_keys", "ours")
+    delay = timedelta(microseconds=parse_duration(DELAY))
     pairs = all_pairs(streams)
     latest = F.greatest("t_a", "t_b")
     times = pairs.groupBy("k").agg(F.collect_set(latest)).collect()
@@ -227,7 +229,7 @@ def test_duplicates_within_the_watermark(streams: Streams) -> None:
     for key, own in known.items():
         kept = sorted(time for one, time in found.rows if one == key)
         assert len(kept) < len(own)
-        assert all(b - a > timedelta(seconds=4) for a, b in pairwise(kept))  # DELAY
+        assert all(b - a > delay for a, b in pairwise(kept))
 
 
 @pytest.mark.parametrize("chain", ["joined_again", "three", LONG_SUMS, LONG_FOUR])

@@ -27,6 +27,7 @@ from shedjoin.kernels.round import (
     Arriving,
     Found,
     Rules,
+    put_match,
     row_at,
 )
 from shedjoin.kernels.shedding import (
@@ -213,13 +214,9 @@ def still_there(count: int, rules: Rules, encounters: Encounters, out: Found) ->
         evicted = out.evicted_by_slot[entry["slot"]]
         stayed = evicted < cursor["run_start"] or evicted >= cursor["block_start"] + row
         if row < cursor["row"] and stayed:
-            match = out.matches[cursor["found"]]
-            match["row"] = row
-            match["place"] = entry["place"]
-            match["number"] = entry["number"]
+            found = put_match(row, entry["place"], entry["number"], out)
             if rules.weighs:
-                out.marks[cursor["found"]] = encounters.marks[each]
-            cursor["found"] += 1
+                out.marks[found] = encounters.marks[each]
             sums["gained"] += encounters.worth[each] if rules.valued else 1.0
 
 
@@ -250,14 +247,9 @@ def meet_in_chain(
             toss = coin(rules.seed, key, np.int64(zero + other), ~(zero + row))
             same = toss < arriving.chance[other]
         if same:
-            found = cursor["found"]
-            if found == out.matches.size:
+            if cursor["found"] == out.matches.size:
                 return False
-            cursor["found"] += 1
-            match = out.matches[found]
-            match["row"] = row
-            match["place"] = arriving.place[other]
-            match["number"] = zero + other
+            found = put_match(row, arriving.place[other], zero + other, out)
             if rules.weighs:
                 out.marks[found]["score"] = arriving.score[other]
                 out.marks[found]["chance"] = arriving.chance[other]

@@ -14,6 +14,7 @@ from shedjoin.kernels.round import (
     Rules,
     count_life,
     pool_of,
+    put_match,
 )
 from shedjoin.kernels.slots import (
     DIRTY_BIT,
@@ -90,16 +91,11 @@ def is_spent(slot: int, table: Table) -> bool:
 @inline_kernel
 def emit(row: Row, slot: int, rules: Rules, table: Table, out: Found) -> None:
     """Note a match."""
-    cursor, details = out.cursor[0], table.details[slot]
-    match = out.matches[cursor["found"]]
-    match["row"] = row.at
-    match["place"] = details["place"]
-    match["number"] = table.residents[slot]["number"]
+    details, number = table.details[slot], table.residents[slot]["number"]
+    found = put_match(row.at, details["place"], number, out)
     if rules.weighs:
-        mark = out.marks[cursor["found"]]
-        mark["score"] = table.score[slot]
-        mark["chance"] = details["chance"]
-    cursor["found"] += 1
+        out.marks[found]["score"] = table.score[slot]
+        out.marks[found]["chance"] = details["chance"]
     value = worth(row.importance, details["importance"], rules.combine)
     out.sums[0]["gained"] += value
 

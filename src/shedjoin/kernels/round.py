@@ -130,6 +130,18 @@ def row_at(at: int, number: int, arriving: Arriving) -> Row:
 
 
 @inline_kernel
+def put_match(row: int, place: int, number: int, out: Found) -> int:
+    """Write down a match, for which there is room; return which one it is."""
+    found = int(out.cursor[0]["found"])
+    match = out.matches[found]
+    match["row"] = row
+    match["place"] = place
+    match["number"] = number
+    out.cursor[0]["found"] = found + 1
+    return found
+
+
+@inline_kernel
 def pool_of(stream: int, rules: Rules) -> int:
     """The pool in which rows of a stream compete."""
     return 0 if rules.pooled else stream

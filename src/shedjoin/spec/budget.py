@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isclose
+from numbers import Real
 
 from shedjoin.errors import ParameterError
 
@@ -106,7 +107,7 @@ class Budget:
 def _parts(split: object) -> tuple[float, ...]:
     """Part of each stream; a number is the part of the first of two."""
     parts = tuple(split) if isinstance(split, Sequence) else (split,)
-    if not all(type(part) in (int, float) for part in parts):
+    if any(isinstance(part, bool) or not isinstance(part, Real) for part in parts):
         return ()
     return parts if isinstance(split, Sequence) else (parts[0], 1.0 - parts[0])
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from shedjoin.errors import ColumnError, ParameterError
 
@@ -38,10 +39,10 @@ def key_pairs(on: On | object) -> tuple[tuple[str, str], ...]:
         pairs = [(on, on)]
     elif isinstance(on, Mapping):
         pairs = list(on.items())
-    elif isinstance(on, Sequence):  # not any iterable: a Column of Spark is one
-        pairs = [(name, name) for name in on]
     else:
         pairs = []
+        with suppress(TypeError):  # also of a Column, which only seems to be iterable
+            pairs = [(name, name) for name in cast("Iterable[str]", on)]
     if not pairs or not all(isinstance(name, str) for pair in pairs for name in pair):
         raise ParameterError(
             f"on={on!r} names no key columns.",

@@ -5,11 +5,10 @@ One array is one file of the node, and one mapping to open.
 
 from __future__ import annotations
 
-from itertools import accumulate, pairwise
-
 import numpy as np
 
 from shedjoin.kernels.slots import DETAILS, FACTS, RESIDENT, STREAM, Table
+from shedjoin.models.words import Shape, cut, reals, size_of
 from shedjoin.types import IntArray
 
 _WORD = 8
@@ -22,21 +21,20 @@ def slot_bytes(streams: int) -> int:
 
 def header_words(streams: int) -> int:
     """Words of facts, before the first slot."""
-    return (FACTS.itemsize + streams * STREAM.itemsize) // _WORD
+    return size_of(_shapes(0, streams))
 
 
 def words_of(slots: int, streams: int) -> int:
     """Words that a table with so many slots takes."""
-    return sum(_sizes(slots, streams))
+    return size_of(_shapes(slots, streams))
 
 
 def table_in(words: IntArray, streams: int) -> Table:
     """The table that an array of words holds."""
     rest = _WORD * (words.size - header_words(streams))
     slots = rest // slot_bytes(streams)
-    ends = accumulate(_sizes(slots, streams), initial=0)
-    facts, each, heads, residents, details, score, meta = (
-        words[start:end] for start, end in pairwise(ends)
+    facts, each, heads, residents, details, score, meta = cut(
+        words, _shapes(slots, streams)
     )
     return Table(
         facts=facts.view(FACTS),
@@ -44,19 +42,19 @@ def table_in(words: IntArray, streams: int) -> Table:
         heads=heads.view(np.int32)[: streams * slots],
         residents=residents.view(RESIDENT),
         details=details.view(DETAILS),
-        score=score.view(np.float64),
+        score=reals(score),
         meta=meta,
     )
 
 
-def _sizes(slots: int, streams: int) -> tuple[int, ...]:
+def _shapes(slots: int, streams: int) -> tuple[Shape, ...]:
     """Words of each part, in the order of ``Table``."""
     return (
-        FACTS.itemsize // _WORD,
-        streams * STREAM.itemsize // _WORD,
-        -(-4 * streams * slots // _WORD),
-        slots * RESIDENT.itemsize // _WORD,
-        slots * DETAILS.itemsize // _WORD,
-        slots,
-        slots,
+        (FACTS.itemsize // _WORD,),
+        (streams * STREAM.itemsize // _WORD,),
+        (-(-4 * streams * slots // _WORD),),
+        (slots * RESIDENT.itemsize // _WORD,),
+        (slots * DETAILS.itemsize // _WORD,),
+        (slots,),
+        (slots,),
     )
