@@ -8,7 +8,9 @@ query over all rows that are not late.
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -21,7 +23,7 @@ import shedjoin as sj
 from shedjoin.spec.window import parse_duration
 
 from .four_streams import BATCHES, DELAY, SENT, WINDOW, Streams, native_join
-from .queries import Rows, Run, run, same
+from .queries import Run, run, same
 
 pytestmark = pytest.mark.spark
 LONG_SUMS, LONG_FOUR = (
@@ -40,13 +42,19 @@ def ours(frames: dict[str, DataFrame]) -> DataFrame:
     )
 
 
-def run_in_halves(streams: Streams, chain: str, name: str) -> Run:
+def run_in_halves(streams: Streams, chain: str) -> Run:
     """Run a chain to the end of half of the input, then of all, as a new query."""
-    folder = streams.folder / name
+    own = Streams(streams.folder / chain, streams.spark)
     for first, end in ((0, BATCHES // 2), (BATCHES // 2, BATCHES)):
-        frame = CHAINS[chain](streams.write(first, end).read())
-        found = run(frame, folder)
+        frame = CHAINS[chain](own.write(first, end).read())
+        found = run(frame, own.folder)
     return found
+
+
+def run_side_by_side(streams: Streams, *chains: str) -> list[Run]:
+    """Run several chains in halves: a query of few rows mostly waits."""
+    with ThreadPoolExecutor(len(chains)) as threads:
+        return list(threads.map(partial(run_in_halves, streams), chains))
 
 
 def by_window(results: DataFrame, time: str) -> DataFrame:
@@ -199,12 +207,11 @@ def closings(folder: Path, streams: Streams) -> dict[datetime, int]:
 
 
 def test_windows(streams: Streams) -> None:
-    natively = Streams(streams.folder / "native", streams.spark)
-    run_in_halves(natively, "native_counts", "native")
-    in_native = closings(natively.folder / "native", streams)
-    for chain, times in (("window_counts", ("t_a", "t_b")), ("own_counts", ("t_a",))):
-        own = Streams(streams.folder / chain, streams.spark)
-        found = run_in_halves(own, chain, "ours")
+    times_of = {"window_counts": ("t_a", "t_b"), "own_counts": ("t_a",)}
+    _, *all_found = run_side_by_side(streams, "native_counts", *times_of)
+    in_native = closings(streams.folder / "native_counts", streams)
+    assert len(in_native) >= 12
+    for (chain, times), found in zip(times_of.items(), all_found, strict=True):
         columns = [F.col(name) for name in times]
         latest = F.greatest(*columns) if len(columns) > 1 else columns[0]
         pairs = all_pairs(streams).select(latest.alias("time"))
@@ -212,13 +219,13 @@ def test_windows(streams: Streams) -> None:
         closed: dict[datetime, int] = dict(found.rows)
         assert len(closed) == len(found.rows) >= 12
         assert closed == {at: n for at, n in expected.items() if at <= max(closed)}
-        in_ours = closings(own.folder / "ours", streams)
+        in_ours = closings(streams.folder / chain, streams)
         for start, batch in in_native.items():
             assert in_ours[start] <= batch + 1, chain
 
 
 def test_duplicates_within_the_watermark(streams: Streams) -> None:
-    found = run_in_halves(streams, "distinct_keys", "ours")
+    found = run_in_halves(streams, "distinct_keys")
     delay = timedelta(microseconds=parse_duration(DELAY))
     pairs = all_pairs(streams)
     latest = F.greatest("t_a", "t_b")
@@ -234,8 +241,6 @@ def test_duplicates_within_the_watermark(streams: Streams) -> None:
 
 @pytest.mark.parametrize("chain", ["joined_again", "three", LONG_SUMS, LONG_FOUR])
 def test_joined_again(chain: str, streams: Streams) -> None:
-    found = run_in_halves(streams, chain, "ours")
-    native = Streams(streams.folder / "again", streams.spark)
-    expected: Rows = run_in_halves(native, f"{chain}_natively", "native").rows
-    assert len(expected) > 500
-    assert same(found.rows, expected)
+    found, native = run_side_by_side(streams, chain, f"{chain}_natively")
+    assert len(native.rows) > 500
+    assert same(found.rows, native.rows)

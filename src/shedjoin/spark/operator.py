@@ -116,13 +116,13 @@ class JoinProcessor(Shipped, StatefulProcessor):
     ) -> Iterator[pd.DataFrame]:
         """Let go of expired residents of a shard that got no rows."""
         del expiredTimerInfo
-        yield from self._run(key[0], [], timerValues)
+        yield from self._run(key[0], [], timerValues, woken=True)
 
     def close(self) -> None:
         """Nothing is held between micro-batches."""
 
     def _run(
-        self, number: int, blobs: list[Blob], timer: TimerValues
+        self, number: int, blobs: list[Blob], timer: TimerValues, *, woken: bool = False
     ) -> Iterator[pd.DataFrame]:
         # The driver also loads this module, to learn the state's schema: it needs no
         # compiled kernels, and a start without them is half a second faster.
@@ -135,7 +135,7 @@ class JoinProcessor(Shipped, StatefulProcessor):
         state = MapStateBlobs(self._state)
         shard = SparkShard(self._spec, owner, state, self._handle, self._settings)
         if self._durable:
-            joined = shard.run(blobs, timer.getCurrentWatermarkInMs())
+            joined = shard.run(blobs, timer.getCurrentWatermarkInMs(), woken=woken)
         else:
             joined = shard.run_once(blobs)
         yield from _frames(joined, self._spec.names)

@@ -68,12 +68,21 @@ class SparkShard:
         join.store.watermark_ms = BEGINNING_MS
         return join.step(arrived, BEGINNING_MS)
 
-    def run(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join one micro-batch and write what it changed."""
+    def run(
+        self, arrived: Sequence[Blob], watermark_ms: int, *, woken: bool = False
+    ) -> Step:
+        """Join one micro-batch, write what it changed, and set the next timer.
+
+        A shard is ``woken`` if its timer is what calls it: the engine then deletes that
+        timer itself.
+        """
         before = stored_directory(self._blobs, self._spec)
         if before is not None and not arrived and holds_nothing(before, self._spec):
-            return self._pass_time(before, watermark_ms)
-        return (yield from self._join(before, arrived, watermark_ms))
+            report = self._pass_time(before, watermark_ms)
+        else:
+            report = yield from self._join(before, arrived, watermark_ms)
+        self._set_timer(before, watermark_ms, woken=woken)
+        return report
 
     def _join(
         self, before: Directory | None, arrived: Sequence[Blob], watermark_ms: int
@@ -115,7 +124,6 @@ class SparkShard:
             join = self._restored(before, MemoryWorkspace())
             report = yield from _after(given, join.step(arrived, watermark_ms))
             token, written = commit(join, self._blobs, former)
-        self._set_timer(before, join.store.watermark_ms)
         return replace(
             report,
             written_bytes=written,
@@ -125,10 +133,14 @@ class SparkShard:
         )
 
     def _pass_time(self, before: Directory, watermark_ms: int) -> Report:
-        """Note the watermark in a shard that holds nothing and is given nothing."""
+        """Note the watermark in a shard that holds nothing and is given nothing.
+
+        The first shard reports it for all of them: a report costs as much as the rest.
+        """
         written = pass_time(before, self._spec, self._blobs, watermark_ms)
+        if self._number > 0:
+            return Report()
         watermark_ms = max(before.watermark_ms, watermark_ms)
-        self._set_timer(before, watermark_ms)
         return Report(written_bytes=written, watermark_ms=watermark_ms)
 
     def _open(self, before: Directory | None, copies: NodeCopies) -> tuple[Join, bool]:
@@ -146,16 +158,19 @@ class SparkShard:
         seed = bucket_seed(self._owner.query, self._number)
         return Opening(self._spec, self._number, self._blobs, before, workspace, seed)
 
-    def _set_timer(self, before: Directory | None, watermark_ms: int) -> None:
+    def _set_timer(
+        self, before: Directory | None, watermark_ms: int, *, woken: bool
+    ) -> None:
         """Wake this shard when the watermark moves, rows or not.
 
         It must then let go of what expires, and it must know the watermark of every
         micro-batch to judge late rows in the next one.
         """
         if before is None:
-            self._handle.registerTimer(watermark_ms + 1)
+            self._handle.registerTimer(max(0, watermark_ms) + 1)
         elif watermark_ms > before.watermark_ms:
-            self._handle.deleteTimer(before.watermark_ms + 1)
+            if not woken:
+                self._handle.deleteTimer(before.watermark_ms + 1)
             self._handle.registerTimer(watermark_ms + 1)
 
 
