@@ -23,7 +23,7 @@ from benchmarks.streams import Stream, first_files
 
 WINDOW = 300
 FULL = Stream(rows=4_000_000, files=10, keys=400_000, seconds=3600, seed=7)
-QUICK = Stream(rows=40_000, files=4, keys=4_000, seconds=1440, seed=7)
+QUICK = Stream(rows=30_000, files=3, keys=4_000, seconds=1080, seed=7)
 ROUNDS = 3
 SLOW_ROUNDS = 1
 SLOW_FILES = 4
