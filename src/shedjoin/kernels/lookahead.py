@@ -105,11 +105,12 @@ def walk(
     facts, room = table.facts[0], into.worth.size
     walking, steps = 0, 0
     for row in range(block[0], block[1]):
+        if arriving.stream[row] == other or not arriving.does[row] & PROBE:
+            continue
         slot = table.heads[bucket_of(arriving.key[row], other, table)]
         into.walker[walking] = row
         into.at[walking] = slot
-        probes = (arriving.does[row] & PROBE) != 0 and arriving.stream[row] != other
-        walking += slot >= 0 and probes
+        walking += slot >= 0
     while walking > 0:
         if walking > room - found:
             return -1

@@ -97,19 +97,22 @@ class Models:
         importance: FloatArray | None = None,
         *,
         clock_us: int | None = None,
+        watched: BoolArray | None = None,
         learn: bool = True,
     ) -> None:
         """Learn from arrivals of all streams, in their order.
 
         The clock after them is the greatest of their times if none is told; a row after
-        it counts as if it came then. Without ``learn`` only the monitored slice is kept
-        up: it estimates the recall.
+        it counts as if it came then. ``watched`` is what :meth:`make_room` told of
+        these arrivals, if it was asked before. Without ``learn`` only the monitored
+        slice is kept up: it estimates the recall.
         """
         if clock_us is None:
             clock_us = int(time.max())
         if not self._clocks[_FIRST]:
             self._clocks[[_FIRST, _TICK]] = min(int(time[0]), clock_us)
-        watched = self.make_room(stream, key)
+        if watched is None:
+            watched = self.make_room(stream, key)
         before = self.clock_us or min(int(time[0]), clock_us)
         self._counted_us = before
         self._clocks[_NOW] = max(before, clock_us)

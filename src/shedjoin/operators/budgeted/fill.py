@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -51,12 +51,16 @@ def lowest(score: FloatArray, tie: IntArray, count: int) -> IntArray:
     return chosen[order[np.argsort(rank + ties)]]
 
 
+Columns: TypeAlias = tuple[FloatArray | IntArray, IntArray, IntArray]
+"""Scores or times, numbers and slots of some residents."""
+
+
 class Pool(NamedTuple):
     """Candidates of one pool, sorted; those too young; those that expire soon."""
 
-    queue: Records
-    young: Records
-    soon: Records
+    queue: Columns
+    young: Columns
+    soon: Columns
 
 
 class Everyone(NamedTuple):
@@ -72,7 +76,7 @@ class Everyone(NamedTuple):
 
 
 NOTHING = np.zeros(0, np.int64)
-NO_POOL = Pool(np.zeros(0, RANKED), np.zeros(0, DATED), np.zeros(0, DATED))
+NO_POOL = Pool(*[(NOTHING, NOTHING, NOTHING)] * 3)
 
 
 def no_candidates(pools: int) -> Candidates:
@@ -144,24 +148,17 @@ class Filler:
         soon = np.flatnonzero(expiry < horizon)
         soon = soon[np.lexsort((number[soon], expiry[soon]))]
         return Pool(
-            _records(RANKED, score[chosen], number[chosen], slots[chosen]),
-            _records(DATED, time[slots[young]], number[young], slots[young]),
-            _records(DATED, expiry[soon], number[soon], slots[soon]),
+            (score[chosen], number[chosen], slots[chosen]),
+            (time[slots[young]], number[young], slots[young]),
+            (expiry[soon], number[soon], slots[soon]),
         )
-
-
-def _records(kind: np.dtype[np.void], *columns: IntArray | FloatArray) -> Records:
-    records = np.empty(columns[0].size, kind)
-    for name, column in zip(kind.names or (), columns, strict=True):
-        records[name] = column
-    return records
 
 
 def _candidates(pools: list[Pool], room: int) -> Candidates:
     """Lay the candidates out as the kernels want them, with room for newcomers."""
     room += _FEWEST
     queued, young, soon = (
-        max(part.size for part in parts) for parts in zip(*pools, strict=True)
+        max(part[0].size for part in parts) for parts in zip(*pools, strict=True)
     )
     found = Candidates(
         pools=np.zeros(len(pools), POOL),
@@ -172,15 +169,23 @@ def _candidates(pools: list[Pool], room: int) -> Candidates:
     )
     for number, pool in enumerate(pools):
         facts = found.pools[number]
-        facts["queue_end"] = pool.queue.size
-        facts["deferred_end"] = pool.young.size
-        facts["expiring_end"] = pool.soon.size
-        facts["all_deferred"] = pool.queue.size == 0
+        queued = pool.queue[0].size
+        facts["queue_end"] = queued
+        facts["deferred_end"] = pool.young[0].size
+        facts["expiring_end"] = pool.soon[0].size
+        facts["all_deferred"] = queued == 0
         facts["bar_score"] = np.inf  # all are young: who matures is a candidate
-        if pool.queue.size:
-            facts["bar_score"] = pool.queue[-1]["score"]
-            facts["bar_number"] = pool.queue[-1]["number"]
-        found.queue[number, : pool.queue.size] = pool.queue
-        found.deferred[number, : pool.young.size] = pool.young
-        found.expiring[number, : pool.soon.size] = pool.soon
+        if queued:
+            facts["bar_score"], facts["bar_number"] = (
+                pool.queue[0][-1],
+                pool.queue[1][-1],
+            )
+        _write(found.queue[number], pool.queue)
+        _write(found.deferred[number], pool.young)
+        _write(found.expiring[number], pool.soon)
     return found
+
+
+def _write(into: Records, columns: Columns) -> None:
+    for name, column in zip(into.dtype.names or (), columns, strict=True):
+        into[name][: column.size] = column

@@ -51,11 +51,11 @@ class _Piece(NamedTuple):
         sizes = row_sizes(self.rows)
         return sizes if self.taken is None else sizes[self.taken]
 
-    def select(self, at: IntArray) -> pa.RecordBatch:
-        """Some of the rows that are taken."""
+    def select(self, at: IntArray | slice) -> pa.RecordBatch:
+        """Some of the rows that are taken; a slice is all of them."""
         if self.taken is not None:
             at = self.taken[at]
-        elif at.size == self.rows.num_rows:
+        if isinstance(at, slice) or at.size == self.rows.num_rows:
             return self.rows
         return self.rows.take(pa.array(at))
 
@@ -134,14 +134,18 @@ class Timely:
 
     def _part(self, order: IntArray) -> Ordered:
         """Arrivals by their place among all, as delivered."""
-        wanted = np.sort(order)
-        place = np.searchsorted(wanted, order)
-        first = np.cumsum([0, *self.taken])
-        cuts = np.searchsorted(wanted, first)
-        found = [
-            self._of_stream(stream, wanted[cuts[stream] : cuts[stream + 1]] - start)
-            for stream, start in enumerate(first[:-1])
-        ]
+        if order.size == sum(self.taken):
+            place = order
+            found = [self._of_stream(n, None) for n in range(len(self.taken))]
+        else:
+            wanted = np.sort(order)
+            place = np.searchsorted(wanted, order)
+            first = np.cumsum([0, *self.taken])
+            cuts = np.searchsorted(wanted, first)
+            found = [
+                self._of_stream(stream, wanted[cuts[stream] : cuts[stream + 1]] - start)
+                for stream, start in enumerate(first[:-1])
+            ]
         counts = [own.key.size for own in found]
         key, time, importance, size = (
             np.concatenate([getattr(own, name) for own in found])[place]
@@ -157,16 +161,20 @@ class Timely:
             rows=tuple(own.rows for own in found),
         )
 
-    def _of_stream(self, stream: int, wanted: IntArray) -> _Delivered:
-        """Arrivals of one stream, as delivered."""
+    def _of_stream(self, stream: int, wanted: IntArray | None) -> _Delivered:
+        """Arrivals of one stream, as delivered; without a choice all of them."""
         nothing = np.zeros(0, np.int64)
         keys, times, importances, taken = [nothing], [nothing], [np.zeros(0)], []
         first = 0
         for piece in self._pieces[stream]:
-            low, high = np.searchsorted(wanted, [first, first + piece.hot.key.size])
-            here = wanted[low:high] - first
-            first += piece.hot.key.size
-            if here.size:
+            count = piece.hot.key.size
+            here: IntArray | slice = slice(None)
+            if wanted is not None:
+                low, high = np.searchsorted(wanted, [first, first + count])
+                here = wanted[low:high] - first
+                first += count
+                count = high - low
+            if count:
                 rows = piece.select(here)
                 keys.append(piece.hot.key[here])
                 times.append(piece.hot.time[here])

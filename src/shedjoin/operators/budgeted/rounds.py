@@ -39,7 +39,7 @@ from shedjoin.sampling.weights import SelfCheck, weigh
 from shedjoin.spec.recompute import Adaptive, Amortised
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.window import parse_duration
-from shedjoin.types import Record, Records
+from shedjoin.types import BoolArray, Record, Records
 
 ROOM_FOR = 1 << 17
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 8, 1 << 14
@@ -60,6 +60,7 @@ class Rounds:
     """
 
     _arrivals: Ordered
+    _watched: BoolArray
 
     def __init__(
         self, store: BudgetedStore, shedding: Shedding, *, probes: bool = True
@@ -126,6 +127,7 @@ class Rounds:
                 self._arrivals.time[rows],
                 self._arrivals.importance[rows],
                 clock_us=self._store.table.clock_us,
+                watched=self._watched,
                 learn=self._learns,
             )
             if self._rules.weighs:
@@ -159,7 +161,8 @@ class Rounds:
 
     def _block(self, start: int, end: int) -> Iterator[Pairs]:
         key = self._arrivals.key[start:end]
-        self._store.models.make_room(self._arrivals.stream[start:end], key)
+        stream = self._arrivals.stream[start:end]
+        self._watched = self._store.models.make_room(stream, key)
         arriving = self._arriving(start, end)
         out = self._empty(end - start)
         if self._rules.tosses and arriving.coins.any():
