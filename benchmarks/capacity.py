@@ -28,6 +28,8 @@ class Capacity(NamedTuple):
 
     events_per_s: float
     cores: float
+    micro_batch_s: float
+    shuffled_mb_per_s: float
     state_gb: float
     written_mb_per_s: float
     directory_calls_per_s: float
@@ -35,9 +37,9 @@ class Capacity(NamedTuple):
 
 
 def capacity(constants: Constants, events_per_s: float) -> Capacity:
-    """Cores, disk, network and recovery time for an arrival rate.
+    """Cores, network, disk and recovery time for an arrival rate.
 
-    One shard per core: more cost a shard's own time, fewer leave cores idle. Cores that
+    A row is shuffled once, and takes there what it takes in the state. One shard per core: more cost a shard's own time, fewer leave cores idle. Cores that
     rows need are ``rate * row_us``; each then has a shard of its own to open and to
     commit in every micro-batch.
     """
@@ -48,6 +50,8 @@ def capacity(constants: Constants, events_per_s: float) -> Capacity:
     return Capacity(
         events_per_s=events_per_s,
         cores=cores,
+        micro_batch_s=BUSY * INTERVAL_S,
+        shuffled_mb_per_s=events_per_s * constants.state_bytes_per_row / 1e6,
         state_gb=state / 1e9,
         written_mb_per_s=events_per_s * constants.written_bytes_per_row / 1e6,
         directory_calls_per_s=cores / INTERVAL_S,
