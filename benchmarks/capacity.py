@@ -39,9 +39,10 @@ class Capacity(NamedTuple):
 def capacity(constants: Constants, events_per_s: float) -> Capacity:
     """Cores, network, disk and recovery time for an arrival rate.
 
-    A row is shuffled once, and takes there what it takes in the state. One shard per core: more cost a shard's own time, fewer leave cores idle. Cores that
-    rows need are ``rate * row_us``; each then has a shard of its own to open and to
-    commit in every micro-batch.
+    A row is shuffled once, and takes there what it takes in the state. One shard per
+    core: more cost a shard's own time, fewer leave cores idle. Cores that rows need are
+    ``rate * row_us``; each then has a shard of its own to open and to commit in every
+    micro-batch.
     """
     for_rows = events_per_s * constants.row_us * 1e-6 / BUSY
     for_a_shard = constants.shard_ms * 1e-3 / INTERVAL_S / BUSY
