@@ -7,7 +7,7 @@ BIN := .venv/bin
 ARGS ?=
 # Tests that also run as plain Python; of policies, what operators make of their answers.
 PLAIN := $(addprefix tests/,kernels models spec columns state operators) \
-	$(addprefix tests/policies/,test_verbs.py test_bad_scores.py test_budgets.py)
+	$(addprefix tests/policies/,test_bad_scores.py test_budgets.py)
 BENCH ?= --help
 
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
