@@ -5,6 +5,9 @@
 PYTHON ?= python3.11
 BIN := .venv/bin
 ARGS ?=
+# Tests that also run as plain Python; of policies, what operators make of their answers.
+PLAIN := $(addprefix tests/,kernels models spec columns state operators) \
+	$(addprefix tests/policies/,test_bad_scores.py test_budgets.py)
 BENCH ?= --help
 
 export PYSPARK_PYTHON := $(CURDIR)/$(BIN)/python
@@ -49,8 +52,8 @@ test-faults: ## Kills and full disks between any two steps: 2,000 sequences for 
 test-bounds: ## Kernels, operators and policies with every index checked
 	NUMBA_BOUNDSCHECK=1 $(BIN)/python -m pytest -q tests/kernels tests/operators tests/policies $(ARGS)
 
-test-nojit: ## Kernels and operators as plain Python
-	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q tests/kernels tests/spec tests/columns tests/state tests/operators $(ARGS)
+test-nojit: ## Kernels, operators and models as plain Python
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q $(PLAIN) $(ARGS)
 
 test-spark: ## Tests on Spark; needs Java 17
 	$(BIN)/python -m pytest -q -m 'spark and not long' -p no:randomly $(ARGS)
@@ -64,11 +67,11 @@ test-spark-oldest: ## Tests on the oldest supported PySpark, in a venv of its ow
 bench: ## Run a benchmark: make bench BENCH='NAME --quick'
 	$(BIN)/python -m benchmarks $(BENCH)
 
-coverage: ## Line and branch coverage of kernels and operators, as plain Python
+coverage: ## Line and branch coverage of kernels, operators and models, as plain Python
 	$(BIN)/coverage erase
-	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -q tests/kernels tests/spec tests/columns tests/state tests/operators $(ARGS)
+	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run --branch -m pytest -q $(PLAIN) $(ARGS)
 	$(BIN)/coverage combine -q
-	$(BIN)/coverage report --include='src/shedjoin/kernels/*,src/shedjoin/operators/*,src/shedjoin/state/*,src/shedjoin/columns/*,src/shedjoin/spec/*'
+	$(BIN)/coverage report --include='src/shedjoin/kernels/*,src/shedjoin/operators/*,src/shedjoin/models/*,src/shedjoin/state/*,src/shedjoin/columns/*,src/shedjoin/spec/*'
 
 docs-check: ## Run the examples of docstrings and pages, and follow the links
 	$(BIN)/python -m pytest -q -m 'not spark' --doctest-modules src/shedjoin tests/docs $(ARGS)

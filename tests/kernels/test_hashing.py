@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shedjoin.columns import mixing
 from shedjoin.columns.packing import shard_of
 from shedjoin.kernels.hashing import chain_bytes, chain_words, mixed
 from shedjoin.types import ByteArray, IntArray, OffsetArray
@@ -87,6 +88,12 @@ def test_mixed_keeps_distinct_values_apart(values: set[int]) -> None:
 @given(int64s, st.integers(0, 63))
 def test_one_bit_changes_many(value: int, bit: int) -> None:
     assert (mixed_bits(value) ^ mixed_bits(value ^ (1 << bit))).bit_count() >= 8
+
+
+@given(st.lists(int64s))
+def test_columns_are_mixed_alike_without_a_compiler(values: list[int]) -> None:
+    found = mixing.mixed_bits(column(values).view(np.uint64)).tolist()
+    assert found == [mixed_bits(value) for value in values]
 
 
 @given(st.lists(int64s), st.integers(1, 100_000))

@@ -11,6 +11,7 @@ import pytest
 
 from oracle.policies import age_priorities
 from shedjoin.models.curve import AGES, LEVELS, Curve, age_of, level_of, priorities
+from shedjoin.plan import recall
 
 from .rooms import room
 
@@ -174,3 +175,9 @@ def test_priorities_are_those_of_the_paper(rng: np.random.Generator) -> None:
     for at in np.ndindex(2, 3):
         exact = age_priorities([Fraction(one) for one in rate[at].tolist()])
         assert found[at].tolist() == pytest.approx([float(one) for one in exact])
+
+
+def test_priorities_are_those_of_the_plan(rng: np.random.Generator) -> None:
+    rate = rng.exponential(size=(5, 12))
+    planned = [recall.priorities(curve) for curve in rate]
+    assert priorities(rate).tolist() == np.array(planned).tolist()

@@ -12,6 +12,7 @@ from shedjoin.columns.arrivals import Blob, digest
 from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.ipc import encode_rows
+from shedjoin.columns.mixing import mixed_bits
 from shedjoin.columns.schema import plain
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import IntArray
@@ -23,13 +24,9 @@ COLLECT_BYTES = 16 << 20
 def shard_of(key: IntArray, shards: int) -> npt.NDArray[np.int64]:
     """Choose the shard of each key: the high bits of its mixed bits.
 
-    The same mixing as :func:`shedjoin.kernels.hashing.mixed`, in numpy, so that the
-    map side needs no compiler. The index takes the low bits.
+    The index takes the low bits.
     """
-    bits = key.view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    high = (bits ^ (bits >> np.uint64(31))) >> np.uint64(33)
+    high = mixed_bits(key.view(np.uint64)) >> np.uint64(33)
     return ((high * np.uint64(shards)) >> np.uint64(31)).view(np.int64)
 
 

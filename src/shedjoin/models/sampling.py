@@ -12,7 +12,8 @@ import numpy as np
 from shedjoin.models.monitored import Ghosts
 from shedjoin.types import FloatArray
 
-SCHEMES = ("EqCluster", "PpsCluster", "Uniform")
+_PPS, _UNIFORM = 1, 2
+"""Places of schemes among the variances; EQ-CLUSTER is first."""
 _EVEN = 0.1
 """PPS-CLUSTER's part that is given to all rows alike."""
 _BIAS = 5.0
@@ -37,9 +38,19 @@ class Outlook(NamedTuple):
     variance: tuple[float, float, float]
 
     @property
-    def best(self) -> str:
-        """The scheme with the least variance; rows alike while nothing is known."""
-        return SCHEMES[self.variance.index(min(self.variance))]
+    def best(self) -> int:
+        """Which variance is the least; that of EQ-CLUSTER while nothing is known."""
+        return self.variance.index(min(self.variance))
+
+    @property
+    def favours_pps(self) -> bool:
+        """Whether PPS-CLUSTER has the least variance."""
+        return self.best == _PPS
+
+    @property
+    def favours_uniform(self) -> bool:
+        """Whether UNIFORM has the least variance."""
+        return self.best == _UNIFORM
 
 
 def outlook(rows: Rows, share: float, capacity: float) -> Outlook:

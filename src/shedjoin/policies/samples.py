@@ -277,18 +277,18 @@ class BestSample(ByLot):
 
     def thin(self, arrivals: Residents) -> FloatArray:
         """Probability with which each match is emitted."""
-        if arrivals.outlook.best == "Uniform":
+        if arrivals.outlook.favours_uniform:
             return Uniform(seed=self.seed).thin(arrivals)
         return np.ones(arrivals.key.size)
 
     def coins(self, arrivals: Residents) -> IntArray:
         """Matches that each row is expected to have, if that counts."""
-        if arrivals.outlook.best == "Uniform":
+        if arrivals.outlook.favours_uniform:
             return Uniform(seed=self.seed).coins(arrivals)
         return np.zeros(arrivals.key.size, np.int64)
 
     def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: one or its expected matches, over its lot."""
-        if residents.outlook.best == "PpsCluster":
+        if residents.outlook.favours_pps:
             return PpsCluster(self.seed).score(residents)
         return EqCluster(self.seed).score(residents)

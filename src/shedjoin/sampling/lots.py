@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from shedjoin.columns.mixing import mixed_bits
 from shedjoin.errors import ParameterError
 from shedjoin.types import FloatArray, IntArray
 
 _LARGEST_SEED = 1 << 62
 _BITS = (1 << 64) - 1
-_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 
 
 def check_seed(owner: str, seed: int) -> None:
@@ -31,17 +31,9 @@ def lots(seed: int, key: IntArray, number: IntArray) -> FloatArray:
     3
     """
     offset = np.uint64((seed + 1) * 0x9E3779B97F4A7C15 & _BITS)
-    bits = _mixed(_mixed(key.astype(np.uint64) + offset) + number.astype(np.uint64))
+    by_key = mixed_bits(key.astype(np.uint64) + offset)
+    bits = mixed_bits(by_key + number.astype(np.uint64))
     lot: FloatArray = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) / float(
         1 << 53
     )
     return lot
-
-
-def _mixed(
-    bits: np.ndarray[tuple[int, ...], np.dtype[np.uint64]],
-) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
-    """Spread the bits (splitmix64's finaliser)."""
-    bits = (bits ^ (bits >> np.uint64(30))) * _FIRST
-    bits = (bits ^ (bits >> np.uint64(27))) * _SECOND
-    return bits ^ (bits >> np.uint64(31))

@@ -1,0 +1,28 @@
+"""The mixing of :func:`shedjoin.kernels.hashing.mixed` in numpy, without a compiler.
+
+The map side and policies spread the bits of whole columns; they start faster if nothing
+has to be compiled or loaded for that.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Bits: TypeAlias = npt.NDArray[np.uint64]
+
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+def mixed_bits(bits: Bits) -> Bits:
+    """Spread the bits of each number; a bijection (splitmix64's finaliser).
+
+    >>> import numpy as np
+    >>> [hex(each) for each in mixed_bits(np.array([0, 1], np.uint64)).tolist()]
+    ['0x0', '0x5692161d100b05e5']
+    """
+    bits = (bits ^ (bits >> np.uint64(30))) * _FIRST
+    bits = (bits ^ (bits >> np.uint64(27))) * _SECOND
+    return bits ^ (bits >> np.uint64(31))
