@@ -178,3 +178,15 @@ def test_a_shard_that_holds_nothing_only_notes_the_time(copies: Path) -> None:
         assert not copies.exists()
     assert operator.state != before
     assert not any(operator.run(rows).results for rows in arrivals)
+
+
+def test_of_shards_that_hold_nothing_only_the_first_reports(copies: Path) -> None:
+    del copies
+    beat = arrivals_of(CASES[0])[0].iloc[:1]
+    assert beat["blob"].tolist() == [b""]
+    tester = Operator(replace(spec_of(CASES[0]), shards=2)).tester
+    reports = {shard: tester.testInPandas(shard, beat) for shard in (0, 1)}
+    assert all(len(rows) == 1 for rows in reports.values())  # both have begun
+    assert len(tester.setWatermark(START_MS)) == 1  # both are woken
+    assert [len(tester.testInPandas(shard, beat)) for shard in (0, 1)] == [1, 0]
+    assert len(tester.setWatermark(START_MS + 1)) == 1
