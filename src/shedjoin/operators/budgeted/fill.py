@@ -61,6 +61,9 @@ class Pool(NamedTuple):
     queue: Columns
     young: Columns
     soon: Columns
+    complete: bool
+    """Nobody but the young is missing in the queue, so every newcomer is a candidate:
+    in a small pool there is then no fill for each of them."""
 
 
 class Everyone(NamedTuple):
@@ -76,7 +79,8 @@ class Everyone(NamedTuple):
 
 
 NOTHING = np.zeros(0, np.int64)
-NO_POOL = Pool(*[(NOTHING, NOTHING, NOTHING)] * 3)
+_NO_ROWS = NOTHING, NOTHING, NOTHING
+NO_POOL = Pool(_NO_ROWS, _NO_ROWS, _NO_ROWS, complete=True)
 
 
 def no_candidates(pools: int) -> Candidates:
@@ -151,15 +155,16 @@ class Filler:
             (score[chosen], number[chosen], slots[chosen]),
             (time[slots[young]], number[young], slots[young]),
             (expiry[soon], number[soon], slots[soon]),
+            complete=count == some,
         )
 
 
 def _candidates(pools: list[Pool], room: int) -> Candidates:
     """Lay the candidates out as the kernels want them, with room for newcomers."""
     room += _FEWEST
-    queued, young, soon = (
-        max(part[0].size for part in parts) for parts in zip(*pools, strict=True)
-    )
+    queued = max(pool.queue[0].size for pool in pools)
+    young = max(pool.young[0].size for pool in pools)
+    soon = max(pool.soon[0].size for pool in pools)
     found = Candidates(
         pools=np.zeros(len(pools), POOL),
         queue=np.empty((len(pools), max(1, queued)), RANKED),
@@ -174,8 +179,8 @@ def _candidates(pools: list[Pool], room: int) -> Candidates:
         facts["deferred_end"] = pool.young[0].size
         facts["expiring_end"] = pool.soon[0].size
         facts["all_deferred"] = queued == 0
-        facts["bar_score"] = np.inf  # all are young: who matures is a candidate
-        if queued:
+        facts["bar_score"] = np.inf
+        if not pool.complete:
             facts["bar_score"], facts["bar_number"] = (
                 pool.queue[0][-1],
                 pool.queue[1][-1],
