@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from shedjoin.errors import ParameterError
 from shedjoin.policies import POLICIES, EqCluster, Fifo, Policy, Residents
 from shedjoin.testing import CHECKS, Trials, check_policy
 from shedjoin.testing.invariant import Parameters
@@ -196,6 +197,25 @@ class Wavering(Policy):
 
 
 @dataclass(frozen=True, slots=True)
+class Misspelt(Policy):
+    """Has a verb of another name."""
+
+    def scores(self, residents: Residents) -> FloatArray:
+        return residents.time.astype(float)
+
+
+@dataclass(frozen=True, slots=True)
+class Lasting(Policy):
+    """Infinite importance of a row that has no time left."""
+
+    dynamic: ClassVar[bool] = True
+
+    def score(self, residents: Residents) -> FloatArray:
+        with np.errstate(invalid="ignore"):
+            return residents.importance * residents.remaining_us
+
+
+@dataclass(frozen=True, slots=True)
 class Unasked(EqCluster):
     """Thins and tosses coins without saying so."""
 
@@ -221,6 +241,7 @@ class Unasked(EqCluster):
         (Ageing(), "declared", r"invariant 11 .*change with time.*dynamic"),
         (Counting(), "declared", r"invariant 11 .*change with matches.*dynamic"),
         (Wavering(), "declared", r"invariant 11 .*never asked.*dynamic"),
+        (Misspelt(), "declared", r"nobody asks for scores. Is it meant to be score"),
         (Unasked(), "declared", r"invariant 11 .*thin is never asked.*thins"),
         (Unasked(coin=True), "declared", r"coins is never asked.*tosses"),
         (Nameless(), "text", r"invariant 9 .*its repr cannot be evaluated"),
@@ -230,6 +251,11 @@ class Unasked(EqCluster):
 def test_a_bad_policy_is_found(policy: Policy, name: str, says: str) -> None:
     with pytest.raises(AssertionError, match=says):
         CHECKS[name](policy)
+
+
+def test_a_window_to_one_side_is_shown() -> None:
+    with pytest.raises(ParameterError, match="remaining_us is 0 from the start"):
+        CHECKS["declared"](Lasting(), Trials(5))
 
 
 def test_a_message_hints_at_the_cause() -> None:

@@ -34,8 +34,9 @@ CHECKS = {
         4,
         "same input, same output",
         unrepeatable,
-        hint="a verb draws random numbers, or remembers earlier calls; draw them from "
-        "key and number with shedjoin.sampling.lots.lots.",
+        hint="a verb draws random numbers, reads a clock of its own, or remembers "
+        "earlier calls; draw numbers from key and number with "
+        "shedjoin.sampling.lots.lots, and take the time from now_us.",
     ),
     "restart": Invariant(
         5,
@@ -48,7 +49,7 @@ CHECKS = {
         "one batch of n is n batches of one",
         batchwise,
         hint="a score depends on the other rows that are judged with it, as a rank "
-        "does, or on now_us without dynamic.",
+        "or a random generator does, or on now_us without dynamic.",
     ),
     "inputs": Invariant(
         7, "inputs stay as they are", meddling, hint="copy an array, then change it."
@@ -59,7 +60,7 @@ CHECKS = {
         "repr and a pickle under 1 kB give it back",
         unwritable,
         hint="a policy is a frozen dataclass with slots, at the top of a module, whose "
-        "fields are plain values.",
+        "fields are few and plain values: it goes to every task.",
     ),
     "domain": Invariant(
         10,

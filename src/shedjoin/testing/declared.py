@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from difflib import get_close_matches
 
 import numpy as np
 
@@ -19,17 +20,28 @@ _SAY_SO = "Write dynamic: ClassVar[bool] = True in the class"
 
 
 def unsaid(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for scores that change, and for verbs that are never asked.
+    """Look for scores that change, and for verbs that are never asked or misspelt.
 
     A policy that is not dynamic is asked for the score of a row once, on arrival. It
     may go by models as they were then: only time and matches have to leave it alone.
     """
+    yield from _misspelt(policy)
     for seed in trials.seeds:
         rows = shown(policy, seed)
+        for verb in ("score", "first_score"):
+            _scores(policy, verb, rows)  # raises if there is a NaN among them
         if not policy.dynamic:
             yield from _changes(policy, rows, f"(seed={seed})")
         if isinstance(policy, SamplingPolicy):
             yield from _unasked(policy, rows)
+
+
+def _misspelt(policy: Policy) -> Iterator[str]:
+    known = [name for name in dir(SamplingPolicy) if not name.startswith("_")]
+    for name, own in vars(type(policy)).items():
+        like = get_close_matches(name, known, 1, 0.8)
+        if like and name not in known and callable(own):
+            yield f"nobody asks for {name}. Is it meant to be {like[0]}?"
 
 
 def _changes(policy: Policy, rows: Residents, where: str) -> Iterator[str]:

@@ -13,23 +13,28 @@ from shedjoin.types import FloatArray, IntArray
 
 _NOW_US = 40_000_000
 _KEEP_US = (20_000_000, 30_000_000)
+_KEEPS_US = (_KEEP_US, (0, 30_000_000), (20_000_000, 0))
+"""Also windows to one side: a row then has no time left when it arrives."""
 
 
 def shown(policy: Policy, seed: int) -> Residents:
     """Some residents in read-only arrays, with what the policy says that it reads."""
     rng = np.random.default_rng([seed, 4])
     count = int(rng.integers(0, 40))
-    time = np.sort(rng.integers(10_000_000, _NOW_US, count))
+    stream = rng.integers(0, 2, count)
+    keep_us = _KEEPS_US[seed % len(_KEEPS_US)]
+    first = np.where(np.array(keep_us)[stream] > 0, 10_000_000, _NOW_US)
+    time = np.maximum(first, np.sort(rng.integers(10_000_000, _NOW_US, count)))
     matches = rng.integers(0, 4, count).astype(np.float64)
     met = Met(matches, time + rng.integers(0, 1_000_000, count))
     rows = Residents(
-        stream=rng.integers(0, 2, count),
+        stream=stream,
         key=rng.integers(0, 5, count),
         time=time,
         number=np.arange(count),
         importance=rng.choice([0.0, 1.0, 2.5, np.inf], count),
         now_us=_NOW_US,
-        keep_us=_KEEP_US,
+        keep_us=keep_us,
         met=met if "matches" in policy.reads else None,
         learned=_learned(seed) if "models" in policy.reads else None,
         asked=type(policy).__name__,

@@ -56,7 +56,7 @@ def unwritable(policy: Policy, trials: Trials) -> Iterator[str]:
         yield f"it cannot be pickled: {error}"
         return
     if len(stored) >= PICKLED_BYTES:
-        yield f"its pickle has {len(stored)} bytes"
+        yield f"its pickle has {len(stored)} bytes, and may have {PICKLED_BYTES}"
     if pickle.loads(stored) != policy:  # noqa: S301  (our own bytes)
         yield "its pickle gives another policy"
 

@@ -17,7 +17,8 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 Anything = npt.NDArray[np.generic]
 _NAN = (
     "look for inf * 0, inf - inf and 0 / 0: importance is infinite on a side that has "
-    "none, and an arrival is of age 0 and has no matches"
+    "none, an arrival is of age 0 and has no matches, and remaining_us is 0 from the "
+    "start on a side that is not kept"
 )
 
 
