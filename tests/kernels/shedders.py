@@ -14,6 +14,7 @@ from shedjoin.kernels.round import (
     DONE,
     EVICTED,
     GROW,
+    MET,
     NO_ROOM,
     OUTLIVED,
     PROBE,
@@ -117,6 +118,7 @@ class Plain:
                 row.matches += 1
                 other.matches += 1
                 coin = plain_coin(11, row.key, other.number, ~row.number)
+                self.out.tally[MET, row.stream] += self.rules.thins
                 if not self.rules.thins or coin < 0.5:
                     self.out.pairs.append((row.number, other.number))
 
@@ -256,7 +258,7 @@ class Compiled:
         }
         tally = {
             (why, stream): int(out.tally[why, stream])
-            for why in (REFUSED, EVICTED, OUTLIVED, STORED)
+            for why in (REFUSED, EVICTED, OUTLIVED, STORED, MET)
             for stream in range(out.tally.shape[1])
             if out.tally[why, stream]
         }

@@ -64,9 +64,7 @@ def test_an_arrival_meets_its_partners(
         ]
         gained = sum(COMBINED[combine](2.0, 1.0 + each.number) for each in expected)
         assert float(out.sums[0]["gained"]) == gained
-        assert out.tally[MET].tolist() == [
-            sum(each.stream == other for each in expected) for other in range(streams)
-        ]
+        assert not out.tally[MET].any()  # all that it met are matches
         walked = [
             len(chains(table)[bucket_of(np.int64(key), other, table)])
             for other in range(streams)

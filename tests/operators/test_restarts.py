@@ -19,7 +19,8 @@ from shedjoin.errors import StateMismatchError
 from shedjoin.local.delivery import Delivery
 from shedjoin.local.shard import LocalShard, MemoryBlobs
 from shedjoin.local.tables import make_spec
-from shedjoin.policies import EqCluster, Fifo, IJoin, PpsCluster, Prob, Uniform
+from shedjoin.operators.budgeted.join import BudgetedJoin
+from shedjoin.policies import EqCluster, Fifo, Greedy, IJoin, PpsCluster, Prob, Uniform
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spec.recompute import DEFAULT, Successive
 from shedjoin.spec.report import Report
@@ -164,6 +165,20 @@ def test_a_smaller_budget_holds_without_arrivals() -> None:
     report = shard.run([], 0).report
     assert report.resident[0] + report.resident[1] == 20
     assert report.evicted > 100
+
+
+def test_a_smaller_budget_sheds_equal_rows_as_the_policy_says() -> None:
+    """Of rows that are worth the same, Greedy lets the newest go: the first stay."""
+    blobs = MemoryBlobs()
+    go_on(Start(Greedy(), Budget(rows=10_000)), blobs, range(2))
+    shard = LocalShard(Start(Greedy(), Budget(rows=20)).spec, 0)
+    shard.blobs = blobs
+    shard.restart()
+    shard.run([], 0)
+    join = shard.join
+    assert isinstance(join, BudgetedJoin)
+    numbers = join.store.table.numbers[join.store.table.alive()]
+    assert sorted(numbers.tolist()) == list(range(20))
 
 
 @pytest.mark.parametrize(

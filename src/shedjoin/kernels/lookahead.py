@@ -22,6 +22,7 @@ from shedjoin.kernels.matching import coin, wins, worth
 from shedjoin.kernels.round import (
     DONE,
     GROW,
+    MET,
     PROBE,
     RETAIN,
     Arriving,
@@ -44,7 +45,8 @@ from shedjoin.types import FloatArray, IntArray, IntGrid, Records
 
 SIDE_BY_SIDE = 128
 ENCOUNTER = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8"), ("slot", "i8")])
-"""What may be a match: as in a match, and the slot of the resident."""
+"""What may be a match: as in a match, and the slot of the resident. If its coin lost,
+it is no match, but the arrival has met somebody: the row is then ``-1 - row``."""
 
 
 class Encounters(NamedTuple):
@@ -123,10 +125,12 @@ def walk(
             same = (
                 resident["key"] == arriving.key[row] and low <= resident["time"] <= high
             )
-            if same and rules.thins:
-                same = wins(slot, arriving.first_number + row, rules, table)
             if same:
                 note_encounter(row, slot, found, rules, arriving, table, into)
+                if rules.thins:
+                    number = arriving.first_number + row
+                    if not wins(slot, number, rules, table):
+                        into.entries[found]["row"] = -1 - row
                 found += 1
             into.walker[left] = row
             into.at[left] = resident["next"]
@@ -206,15 +210,22 @@ def insert_until(
 
 
 @kernel_no_refcount
-def still_there(count: int, rules: Rules, encounters: Encounters, out: Found) -> None:
+def still_there(
+    count: int, rules: Rules, arriving: Arriving, encounters: Encounters, out: Found
+) -> None:
     """Take those encounters as matches whose resident was there when they met."""
     cursor, sums = out.cursor[0], out.sums[0]
     for each in range(count):
         entry = encounters.entries[each]
-        row = entry["row"]
+        won = entry["row"] >= 0
+        row = entry["row"] if won else -1 - entry["row"]
         evicted = out.evicted_by_slot[entry["slot"]]
         stayed = evicted < cursor["run_start"] or evicted >= cursor["block_start"] + row
-        if row < cursor["row"] and stayed:
+        if row >= cursor["row"] or not stayed:
+            continue
+        if rules.thins:
+            out.tally[MET, arriving.stream[row]] += 1
+        if won:
             found = put_match(row, entry["place"], entry["number"], out)
             if rules.weighs:
                 out.marks[found] = encounters.marks[each]
@@ -230,14 +241,16 @@ def meet_in_chain(
     after: IntArray,
     table: Table,
     out: Found,
-) -> bool:
+) -> int:
     """Match an arrival with earlier ones of a run, which stand in one chain.
 
-    False if the matches do not fit.
+    Returns how many it met, if coins decide which of them are matches; -1 if the
+    matches do not fit.
     """
     cursor, facts = out.cursor[0], table.facts[0]
     zero = cursor["block_start"]
-    key, time, other, steps = arriving.key[row], arriving.time[row], head, 0
+    key, time, other = arriving.key[row], arriving.time[row], head
+    steps, met = 0, 0
     while other >= 0:
         steps += 1
         low = time - rules.keep[arriving.stream[other]]
@@ -245,18 +258,19 @@ def meet_in_chain(
         same = arriving.key[other] == key and low <= arriving.time[other] <= high
         same = same and out.evicted_by_row[other] >= zero + row
         if same and rules.thins:
+            met += 1
             toss = coin(rules.seed, key, np.int64(zero + other), ~(zero + row))
             same = toss < arriving.chance[other]
         if same:
             if cursor["found"] == out.matches.size:
-                return False
+                return -1
             found = put_match(row, arriving.place[other], zero + other, out)
             if rules.weighs:
                 out.marks[found]["score"] = arriving.score[other]
                 out.marks[found]["chance"] = arriving.chance[other]
         other = after[other]
     facts["longest_chain"] = max(facts["longest_chain"], steps)
-    return True
+    return met
 
 
 @inline_kernel
@@ -290,15 +304,16 @@ def meet_each_other(
     for row in range(start, cursor["row"]):
         stream, does = arriving.stream[row], arriving.does[row]
         bucket = mixed(arriving.key[row] ^ seed) & mask
-        before = cursor["found"]
+        before, total = cursor["found"], 0
         for other in range(len(rules.keep)):
             if other != stream and does & PROBE:
                 head = index.heads[bucket, other]
-                if not meet_in_chain(
-                    row, head, rules, arriving, index.after, table, out
-                ):
+                met = meet_in_chain(row, head, rules, arriving, index.after, table, out)
+                if met < 0:
                     cursor["found"] = before
                     return row
+                total += met
+        out.tally[MET, stream] += total
         out.sums[0]["gained"] += gained(row, before, rules, arriving, out)
         if out.evicted_by_row[row] > zero + row and does & RETAIN:
             index.after[row] = index.heads[bucket, stream]

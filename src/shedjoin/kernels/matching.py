@@ -145,8 +145,8 @@ def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found)
             slot = after
         facts = table.facts[0]
         facts["longest_chain"] = max(facts["longest_chain"], steps)
-        if how & EMIT:
-            out.tally[MET, other] += hits
+        if how & EMIT and rules.thins:
+            out.tally[MET, row.stream] += hits
         found += hits
     return found
 

@@ -22,7 +22,8 @@ ADMIT, PROBE, RETAIN = 1, 2, 4
 
 REFUSED, EVICTED, OUTLIVED, STORED, SPENT, MET = range(6)
 """What a tally counts, by stream: arrivals that left at once, residents shed, those of
-them whose time was over, arrivals stored, residents whose coins were spent, matches."""
+them whose time was over, arrivals stored, residents whose coins were spent; and, where
+not all matches are emitted, all those of an arrival."""
 REASONS = 6
 
 MATCH = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8")])

@@ -7,7 +7,7 @@ says how each scheme maps to them, ``docs/how-to/write-a-policy.md`` how to writ
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple, get_args
 
 from shedjoin.errors import ParameterError
 from shedjoin.policies.residents import Residents
@@ -53,11 +53,18 @@ class Policy:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        # ("models") without a comma is a text, and its letters are not known either.
-        if not set(cls.reads) <= set(READABLE):
+        # ("models") without a comma is a text; a field without ClassVar is neither.
+        reads: object = cls.reads
+        if not isinstance(reads, tuple) or not set(reads) <= set(READABLE):
             raise ParameterError(
-                f"{cls.__name__}.reads = {cls.reads!r} is not known.",
-                fix='write a tuple of "matches" and "models", such as ("models",).',
+                f"{cls.__name__}.reads = {reads!r} is not known.",
+                fix='write reads: ClassVar[tuple[str, ...]] = ("models",), a tuple of '
+                '"matches" and "models".',
+            )
+        if cls.ties not in get_args(Ties):
+            raise ParameterError(
+                f"{cls.__name__}.ties = {cls.ties!r} is not known.",
+                fix='write ties: ClassVar[Ties] = "oldest", or "newest".',
             )
 
     @property

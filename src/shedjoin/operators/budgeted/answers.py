@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from shedjoin.errors import ParameterError
-from shedjoin.policies.base import Policy
+from shedjoin.policies.base import Pace, Policy
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 Anything = npt.NDArray[np.generic]
@@ -64,6 +64,22 @@ def _numbers(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
     if found.dtype.kind not in "iufb":
         raise _wrong(policy, verb, f"an array of {found.dtype}, not of numbers")
     return np.array(found, np.float64)
+
+
+def pace(policy: Policy) -> Pace:
+    """When rows may leave: whole microseconds, and a decay that is none or a number."""
+    given: object = policy.pace
+    if isinstance(given, Pace):
+        whole = isinstance(given.maturity_us, int | np.integer)
+        if whole and given.maturity_us >= -1 and 0.0 <= given.match_decay < np.inf:
+            return Pace(
+                int(given.maturity_us), float(given.match_decay), given[2] is not False
+            )
+    raise ParameterError(
+        f"{type(policy).__name__}.pace is {given!r}.",
+        fix="write Pace(maturity_us=3_000_000), in whole microseconds or -1; "
+        "match_decay is 0 or more.",
+    )
 
 
 def _array(policy: Policy, verb: str, given: object, rows: int) -> Anything:

@@ -14,7 +14,7 @@ from shedjoin.types import BoolArray, FloatArray, IntArray, Records
 
 NEVER_DUE = 1 << 62
 _FEWEST = 64
-_FITS = 1 << 62
+_FITS = _ABOVE_ALL = 1 << 62
 _GREATEST = np.finfo(np.float64).max
 _FILLS_PER_WINDOW = 8
 
@@ -85,7 +85,7 @@ NO_POOL = Pool(_NO_ROWS, _NO_ROWS, _NO_ROWS, complete=True)
 
 def no_candidates(pools: int) -> Candidates:
     """Candidates before the first fill: nobody is below the bar."""
-    candidates = _candidates([NO_POOL] * pools, 1)
+    candidates = _candidates([NO_POOL] * pools, 1, 1)
     candidates.pools["all_deferred"] = 0  # unknown, not none
     candidates.pools["bar_score"] = -np.inf
     return candidates
@@ -130,7 +130,7 @@ class Filler:
                 self._pool(everyone.select(stream == pool), clock, horizon)
                 for pool in range(pools)
             ]
-        return _candidates(found, self._room)
+        return _candidates(found, self._room, self._rules.tie)
 
     def _pool(self, everyone: Everyone, clock: int, horizon: int) -> Pool:
         slots, number, expiry = everyone
@@ -159,8 +159,11 @@ class Filler:
         )
 
 
-def _candidates(pools: list[Pool], room: int) -> Candidates:
-    """Lay the candidates out as the kernels want them, with room for newcomers."""
+def _candidates(pools: list[Pool], room: int, tie: int) -> Candidates:
+    """Lay the candidates out as the kernels want them, with room for newcomers.
+
+    Where the bar is no resident's it is above all, also above an infinite score.
+    """
     room += _FEWEST
     queued = max(pool.queue[0].size for pool in pools)
     young = max(pool.young[0].size for pool in pools)
@@ -179,7 +182,7 @@ def _candidates(pools: list[Pool], room: int) -> Candidates:
         facts["deferred_end"] = pool.young[0].size
         facts["expiring_end"] = pool.soon[0].size
         facts["all_deferred"] = queued == 0
-        facts["bar_score"] = np.inf
+        facts["bar_score"], facts["bar_number"] = np.inf, tie * _ABOVE_ALL
         if not pool.complete:
             facts["bar_score"], facts["bar_number"] = (
                 pool.queue[0][-1],

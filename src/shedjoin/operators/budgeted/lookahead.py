@@ -62,7 +62,7 @@ class LookAhead:
         """Matches of the run from ``start`` on, now that it is known who left when."""
         if self._count > out.matches.size:
             out = _roomier(out, self._count)
-        still_there(self._count, self._rules, self._encounters, out)
+        still_there(self._count, self._rules, arriving, self._encounters, out)
         rules, cursor = self._rules, out.cursor[0]
         index = _small_index(
             int(cursor["row"]) - start, arriving.key.size, len(rules.keep)

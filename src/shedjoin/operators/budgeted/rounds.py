@@ -16,6 +16,9 @@ from shedjoin.kernels.round import (
     NO_ROOM,
     REASONS,
     RECOMPUTE,
+    REFUSED,
+    RETAIN,
+    STORED,
     SUMS,
     Arriving,
     Found,
@@ -222,7 +225,23 @@ class Rounds:
         time, stream = self._arrivals.time[start], self._arrivals.stream[start]
         clock = self._store.table.clock_with(int(time), int(stream))
         number = int(self._facts["next_number"])
-        return self._verbs.arriving(self._arrivals, start, end, number, clock)
+        arriving = self._verbs.arriving(self._arrivals, start, end, number, clock)
+        self._refuse_too_large(arriving)
+        return arriving
+
+    def _refuse_too_large(self, arriving: Arriving) -> None:
+        """Turn rows away that have no room in an empty pool: others would go for them.
+
+        They count as stored and refused, as all that leave at once.
+        """
+        capacity, pooled = self._rules.capacity, self._rules.pooled
+        if arriving.size.max() <= (capacity[0] if pooled else min(capacity)):
+            return
+        room = np.array(capacity)[arriving.stream * (not pooled)]
+        large = (arriving.size > room) & (arriving.does & RETAIN > 0)
+        arriving.does[large] &= ~RETAIN
+        count = np.bincount(arriving.stream[large], minlength=len(capacity))
+        self.tally[[STORED, REFUSED]] += count
 
     def _fill(self, *, due: bool) -> None:
         table = self._store.table
@@ -310,7 +329,7 @@ class Rounds:
 
 
 def _rules(store: BudgetedStore, shedding: Shedding) -> Rules:
-    policy, pace = shedding.policy, shedding.policy.pace
+    policy, pace = shedding.policy, answers.pace(shedding.policy)
     sample = policy if isinstance(policy, SamplingPolicy) else None
     return Rules(
         keep=store.spec.keeps_us,
