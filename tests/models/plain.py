@@ -60,7 +60,7 @@ def best_count(slow: float, fast: float, faded: float, usual: float) -> float:
         return 10.0 * fast / full_fast * fast / expected
     before = max(0.0, min(usual, 0.8 * (slow - fast)))
     share = (fast - before / 10.0) / (slow - before)
-    low, high = faded, 0.5 ** (1 / AGES)
+    low, high = faded, math.exp2(-1 / AGES)
     for _ in range(100):  # how long has it come, if it came evenly and not before
         middle = (low + high) / 2.0
         if sum(middle**n for n in range(10)) / 10.0 < share:
@@ -152,7 +152,7 @@ class PlainModels:
 
     def _faded(self, clock: int) -> float:
         """What is left of the first row at the slow pace, after a tick at least."""
-        return 0.5 ** max((clock - self._first) / self.window, 1 / AGES)
+        return math.exp2(-max((clock - self._first) / self.window, 1 / AGES))
 
     def _level(self, stream: int, key: int, clock: int) -> int:
         full = 1.0 - self._faded(clock)
@@ -184,9 +184,11 @@ class PlainModels:
         factor = min(max(everything / hoped if hoped else 0.0, 0.01), 100.0)
         start = STRENGTH / (factor * typical[level])
         leaning = (sum(matches[level]) + STRENGTH) / (sum(seconds[level]) + start)
-        shapes = rates_by_age(
-            *(list(map(sum, zip(*table, strict=True))) for table in (matches, seconds))
+        met, waited = (
+            [sum(line[age] for line in table) for age in range(AGES)]
+            for table in (matches, seconds)
         )
+        shapes = rates_by_age(met, waited)
         rates = []
         for age in range(AGES):
             factor = shapes[age] * time / everything if everything else 1.0

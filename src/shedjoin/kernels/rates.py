@@ -17,6 +17,7 @@ _BEFORE = 0.8
 a rise: the rest has faded since it began."""
 SHORTEST = 1.0 / 64.0
 """Half-lives that a key has come for at least: sooner, one arrival says too little."""
+_YOUNGEST = float(np.exp2(-SHORTEST))
 
 
 @inline_kernel
@@ -59,8 +60,9 @@ def at_best(slow: float, fast: float, faded: float, usual: float) -> float:
         return fast * FASTER / reached * (fast / expected)
     before = max(0.0, min(usual, _BEFORE * (slow - fast)))
     since = begun((fast - before / FASTER) / (slow - before))
-    since = max(faded, min(since, 0.5**SHORTEST))
-    return (fast - np.sqrt(fast)) * FASTER / (1.0 - since**FASTER)
+    since = max(faded, min(since, _YOUNGEST))
+    certain = float(fast - np.sqrt(fast))
+    return certain * FASTER / (1.0 - since**FASTER)
 
 
 @kernel_no_refcount
