@@ -35,7 +35,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
     return record
 
 
-LONG = ("learning", "budget", "budget-speed", "window-growth")
+LONG = ("exact", "learning", "budget", "budget-speed", "window-growth")
 """Their quick form takes most of a minute."""
 
 

@@ -64,7 +64,7 @@ def test_policy(kind: type[Policy], name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", POLICIES, ids=lambda kind: kind.__name__)
 def test_budget_on_some_streams(kind: type[Policy]) -> None:
-    CHECKS["budget"](kind(), Trials(40, seed=1000))
+    CHECKS["budget"](kind(), Trials(12, seed=1000))
 
 
 @pytest.mark.long

@@ -66,7 +66,7 @@ def test_pps_cluster_includes_what_the_plan_says(
 @pytest.mark.parametrize(
     "correlated",
     [
-        "direct",
+        pytest.param("direct", marks=pytest.mark.long),
         pytest.param("inverse", marks=pytest.mark.long),
         pytest.param("uncorrelated", marks=pytest.mark.long),
     ],

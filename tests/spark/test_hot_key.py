@@ -55,7 +55,7 @@ def joined(
 @pytest.mark.parametrize(
     ("rows", "limit"),
     [
-        pytest.param(3000, GIGABYTE, id="9M"),
+        pytest.param(2000, GIGABYTE, id="4M"),
         pytest.param(9000, GIGABYTE, id="81M", marks=pytest.mark.long),
     ],
 )
