@@ -140,7 +140,9 @@ def test_reads_as_a_field() -> None:
             reads: tuple[str, ...] = ("models",)  # type: ignore[misc]
 
 
-@pytest.mark.parametrize("given", [(None,), (1e6,), (-5,), (3, -0.5)], ids=str)
+@pytest.mark.parametrize(
+    "given", [(None,), (1e6,), (-5,), (3, -0.5), (3, None)], ids=str
+)
 def test_a_pace_that_makes_no_sense(given: tuple[Any, ...]) -> None:
     @dataclass(frozen=True, slots=True)
     class Hasty(Policy):

@@ -54,6 +54,11 @@ class Shedding:
             )
 
     @property
+    def tie(self) -> int:
+        """Sign of arrival numbers among equal scores: the lowest leaves first."""
+        return 1 if self.policy.ties == "oldest" else -1
+
+    @property
     def combine_code(self) -> int:
         """Number of the combiner in the kernels."""
         return get_args(Combine).index(self.combine)

@@ -7,6 +7,9 @@ are copied, since a policy may write its next one into the same array.
 
 from __future__ import annotations
 
+from numbers import Integral, Real
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -68,13 +71,13 @@ def _numbers(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
 
 def pace(policy: Policy) -> Pace:
     """When rows may leave: whole microseconds, and a decay that is none or a number."""
-    given: object = policy.pace
+    given: Any = policy.pace
     if isinstance(given, Pace):
-        whole = isinstance(given.maturity_us, int | np.integer)
-        if whole and given.maturity_us >= -1 and 0.0 <= given.match_decay < np.inf:
-            return Pace(
-                int(given.maturity_us), float(given.match_decay), given[2] is not False
-            )
+        values: tuple[Any, ...] = given
+        maturity, decay, instant_first = values
+        numbers = isinstance(maturity, Integral) and isinstance(decay, Real)
+        if numbers and maturity >= -1 and 0.0 <= decay < np.inf:
+            return Pace(int(maturity), float(decay), bool(instant_first))
     raise ParameterError(
         f"{type(policy).__name__}.pace is {given!r}.",
         fix="write Pace(maturity_us=3_000_000), in whole microseconds or -1; "

@@ -182,12 +182,8 @@ def _candidates(pools: list[Pool], room: int, tie: int) -> Candidates:
         facts["deferred_end"] = pool.young[0].size
         facts["expiring_end"] = pool.soon[0].size
         facts["all_deferred"] = queued == 0
-        facts["bar_score"], facts["bar_number"] = np.inf, tie * _ABOVE_ALL
-        if not pool.complete:
-            facts["bar_score"], facts["bar_number"] = (
-                pool.queue[0][-1],
-                pool.queue[1][-1],
-            )
+        facts["bar_score"] = np.inf if pool.complete else pool.queue[0][-1]
+        facts["bar_number"] = tie * _ABOVE_ALL if pool.complete else pool.queue[1][-1]
         _write(found.queue[number], pool.queue)
         _write(found.deferred[number], pool.young)
         _write(found.expiring[number], pool.soon)

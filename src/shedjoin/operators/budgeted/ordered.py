@@ -51,11 +51,11 @@ class _Piece(NamedTuple):
         sizes = row_sizes(self.rows)
         return sizes if self.taken is None else sizes[self.taken]
 
-    def select(self, at: IntArray | slice) -> pa.RecordBatch:
-        """Some of the rows that are taken; a slice is all of them."""
+    def select(self, at: IntArray) -> pa.RecordBatch:
+        """Some of the rows that are taken."""
         if self.taken is not None:
             at = self.taken[at]
-        if isinstance(at, slice) or at.size == self.rows.num_rows:
+        elif at.size == self.rows.num_rows:
             return self.rows
         return self.rows.take(pa.array(at))
 
@@ -134,18 +134,16 @@ class Timely:
 
     def _part(self, order: IntArray) -> Ordered:
         """Arrivals by their place among all, as delivered."""
-        if order.size == sum(self.taken):
-            place = order
-            found = [self._of_stream(n, None) for n in range(len(self.taken))]
-        else:
+        wanted, place = np.arange(order.size), order
+        if order.size < sum(self.taken):
             wanted = np.sort(order)
             place = np.searchsorted(wanted, order)
-            first = np.cumsum([0, *self.taken])
-            cuts = np.searchsorted(wanted, first)
-            found = [
-                self._of_stream(stream, wanted[cuts[stream] : cuts[stream + 1]] - start)
-                for stream, start in enumerate(first[:-1])
-            ]
+        first = np.cumsum([0, *self.taken])
+        cuts = np.searchsorted(wanted, first)
+        found = [
+            self._of_stream(stream, wanted[cuts[stream] : cuts[stream + 1]] - start)
+            for stream, start in enumerate(first[:-1])
+        ]
         counts = [own.key.size for own in found]
         key, time, importance, size = (
             np.concatenate([getattr(own, name) for own in found])[place]
@@ -161,20 +159,16 @@ class Timely:
             rows=tuple(own.rows for own in found),
         )
 
-    def _of_stream(self, stream: int, wanted: IntArray | None) -> _Delivered:
-        """Arrivals of one stream, as delivered; without a choice all of them."""
+    def _of_stream(self, stream: int, wanted: IntArray) -> _Delivered:
+        """Arrivals of one stream, as delivered."""
         nothing = np.zeros(0, np.int64)
         keys, times, importances, taken = [nothing], [nothing], [np.zeros(0)], []
         first = 0
         for piece in self._pieces[stream]:
-            count = piece.hot.key.size
-            here: IntArray | slice = slice(None)
-            if wanted is not None:
-                low, high = np.searchsorted(wanted, [first, first + count])
-                here = wanted[low:high] - first
-                first += count
-                count = high - low
-            if count:
+            low, high = np.searchsorted(wanted, [first, first + piece.hot.key.size])
+            here = wanted[low:high] - first
+            first += piece.hot.key.size
+            if here.size:
                 rows = piece.select(here)
                 keys.append(piece.hot.key[here])
                 times.append(piece.hot.time[here])

@@ -335,7 +335,7 @@ def _rules(store: BudgetedStore, shedding: Shedding) -> Rules:
         keep=store.spec.keeps_us,
         capacity=store.capacity,
         pooled=int(store.pooled),
-        tie=1 if policy.ties == "oldest" else -1,
+        tie=shedding.tie,
         maturity=pace.maturity_us,
         decay=pace.match_decay,
         counts_instant_first=int(pace.counts_instant_first),

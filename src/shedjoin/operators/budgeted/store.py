@@ -218,9 +218,8 @@ class BudgetedStore:
         self, slots: IntArray, size: int, pools: tuple[int, ...]
     ) -> IntArray:
         """Shed residents that take at least so much together."""
-        first = 1 if self.shedding.policy.ties == "oldest" else -1
         number, score = self.table.numbers[slots], self.table.table.score[slots]
-        order = slots[np.lexsort((first * number, score))]
+        order = slots[np.lexsort((self.shedding.tie * number, score))]
         count = int(np.searchsorted(np.cumsum(self.table.sizes(order)), size)) + 1
         gone = order[:count]
         if self.shedding.policy.samples:
