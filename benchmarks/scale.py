@@ -8,7 +8,8 @@ the slope over the number of shards, in milliseconds of a core; all of them lie 
 partitions of Spark. What a partition costs is Spark's own: the same slope over
 partitions of its deduplication, which never leaves the JVM. Restart: micro-batches that
 have to restore their state from the state store, as the first after a restart has,
-against those that find it on the node, for a small and a large window.
+against those that find it on the node, for a small and a large window. Calls to the
+state store are counted for one shard (``calls.py``).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import shedjoin as sj
 from benchmarks import engine
+from benchmarks.calls import calls_per_shard
 from benchmarks.capacity import Constants, capacity
 from benchmarks.console import note
 from benchmarks.record import Record
@@ -57,6 +59,11 @@ def run(*, quick: bool) -> Record:
             cost = shards.cost(keys, budget=budget)
             figures[f"{name}_ms"] = cost["ms"]
             details[name] = cost
+        figures |= {
+            "idle_state_calls": calls_per_shard(rows=0),
+            "busy_state_calls": calls_per_shard(),
+            "budgeted_state_calls": calls_per_shard(budget=sj.Budget(rows=AMPLE)),
+        }
         figures["spark_partition_ms"], details["spark_partition"] = _partition(
             spark, Path(scratch, "partitions"), quick=quick
         )

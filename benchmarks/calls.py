@@ -1,0 +1,110 @@
+"""How often a shard calls the state store in a micro-batch: counted, not timed.
+
+The shard of a Spark worker runs here without Spark, over blobs and timers that count
+their calls. Each is a message to the JVM and back.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import replace
+from typing import TYPE_CHECKING, cast
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+
+import shedjoin as sj
+from benchmarks.streams import START_US
+from shedjoin.columns.packing import pack
+from shedjoin.local.shard import MemoryBlobs
+from shedjoin.local.tables import make_spec
+from shedjoin.operators.frame.join import Outcome
+from shedjoin.policies import Expected
+from shedjoin.spark.copies import Owner
+from shedjoin.spark.disk import CopySettings
+from shedjoin.spark.shard import SparkShard
+from shedjoin.spec.shedding import Shedding
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
+
+MICRO_BATCHES = 64
+"""Enough for the logs of a budget to have been merged, and written anew."""
+_ROWS, _SPAN_US, _WINDOW = 125, 120_000_000, "60 seconds"
+
+
+class _Calls(MemoryBlobs):
+    """A state store and its timers, counted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+        self.registerTimer = self.deleteTimer = self._note
+
+    def get(self, number: int) -> bytes | None:
+        self._note()
+        return super().get(number)
+
+    def put(self, number: int, blob: bytes) -> None:
+        self._note()
+        super().put(number, blob)
+
+    def remove(self, number: int) -> None:
+        self._note()
+        super().remove(number)
+
+    def _note(self, _: int = 0) -> None:
+        self.count += 1
+
+
+def calls_per_shard(rows: int = _ROWS, budget: sj.Budget | None = None) -> float:
+    """Mean calls of a shard in a micro-batch with so many rows of either stream.
+
+    The first half of the micro-batches is left out: state has then begun to expire.
+    """
+    with (
+        tempfile.TemporaryDirectory() as local,
+        patch.dict(os.environ, SPARK_LOCAL_DIRS=local),  # for the copy of a node
+    ):
+        counted = _counted(rows, budget)
+    return float(np.mean(counted[MICRO_BATCHES // 2 :]))
+
+
+def _counted(rows: int, budget: sj.Budget | None) -> list[int]:
+    rng = np.random.default_rng(7)
+    schemas = [_table(side, 0, 1, rng).schema for side in ("left", "right")]
+    within = sj.Within(before=_WINDOW, after=_WINDOW)
+    times = ("left_time", "right_time")
+    spec = make_spec(schemas, "key", within, times, 1, ("_left", "_right"))
+    if budget is not None:
+        spec = replace(spec, shedding=Shedding(budget, Expected()))
+    owner = Owner("calls", "calls", spec.fingerprint(), 0)
+    calls, counted = _Calls(), []
+    timers = cast("StatefulProcessorHandle", calls)
+    for number in range(MICRO_BATCHES):
+        before = calls.count
+        shard = SparkShard(spec, owner, calls, timers, CopySettings())
+        arrived = [
+            blob
+            for stream, side in enumerate(("left", "right"))
+            for _, blob in pack(
+                _table(side, number, rows, rng).to_batches(), stream, spec
+            )
+        ]
+        watermark_ms = (START_US + number * _SPAN_US) // 1000 - 1
+        Outcome.of(shard.run(arrived if rows else [], watermark_ms, woken=not rows))
+        counted.append(calls.count - before)
+    return counted
+
+
+def _table(side: str, number: int, rows: int, rng: np.random.Generator) -> pa.Table:
+    time = np.sort(rng.integers(0, _SPAN_US, rows)) + number * _SPAN_US + START_US
+    return pa.table(
+        {
+            "key": rng.integers(0, _ROWS, rows),
+            f"{side}_time": pa.array(time, pa.timestamp("us", "UTC")),
+            f"{side}_value": rng.random(rows),
+        }
+    )
