@@ -74,14 +74,14 @@ def test_budget_on_many_streams(kind: type[Policy]) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["subset", "counts", "restart", "recall"])
+@pytest.mark.parametrize("name", ["subset", "counts", "restart", "recall", "weights"])
 @pytest.mark.parametrize("kind", POLICIES, ids=lambda kind: kind.__name__)
 def test_policy_at_length(kind: type[Policy], name: str) -> None:
     CHECKS[name](kind(), Trials(12, seed=2000))
 
 
 def test_all_invariants_are_there() -> None:
-    assert [check.number for check in CHECKS.values()] == list(range(1, 13))
+    assert [check.number for check in CHECKS.values()] == list(range(1, 14))
 
 
 def test_check_policy_runs_all(
@@ -97,10 +97,10 @@ def test_check_policy_runs_all(
     for name, check in CHECKS.items():
         monkeypatch.setitem(CHECKS, name, replace(check, find=find))
     check_policy(Fifo(), streams=3, seed=5, bad=[{"a": 1}])
-    assert ran == 12 * [Trials(3, 5, bad=[{"a": 1}])]
+    assert ran == 13 * [Trials(3, 5, bad=[{"a": 1}])]
     told = capsys.readouterr().err.splitlines()
-    assert told[0] == " 1/12 never more than the budget"
-    assert len(told) == 12
+    assert told[0] == " 1/13 never more than the budget"
+    assert len(told) == 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +228,16 @@ class Unasked(EqCluster):
         return np.ones(arrivals.key.size, np.int64) if self.coin else None
 
 
+@dataclass(frozen=True, slots=True)
+class Boastful(EqCluster):
+    """Says that its rows were likelier to stay than they were."""
+
+    def inclusion(
+        self, score: FloatArray, bar: FloatArray, key: IntArray, number: IntArray
+    ) -> FloatArray:
+        return np.sqrt(EqCluster.inclusion(self, score, bar, key, number))
+
+
 @pytest.mark.parametrize(
     ("policy", "name", "says"),
     [
@@ -245,6 +255,7 @@ class Unasked(EqCluster):
         (Unasked(), "declared", r"invariant 11 .*thin is never asked.*thins"),
         (Unasked(coin=True), "declared", r"coins is never asked.*tosses"),
         (Nameless(), "text", r"invariant 9 .*its repr cannot be evaluated"),
+        (Boastful(), "weights", r"invariant 13 .*weights add up to [\d.]+ on average"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
 )

@@ -17,6 +17,7 @@ from shedjoin.testing.results import (
     worse_with_more,
 )
 from shedjoin.testing.values import meddling, undefended, unwritable
+from shedjoin.testing.weights import misweighed
 
 CHECKS = {
     "budget": Invariant(1, "never more than the budget", over_budget),
@@ -72,6 +73,14 @@ CHECKS = {
     "declared": Invariant(11, "what changes and what is asked is said", unsaid),
     "recall": Invariant(
         12, "a larger budget, not a lower recall", worse_with_more, slow=True
+    ),
+    "weights": Invariant(
+        13,
+        "weights of a sample add up to the exact results",
+        misweighed,
+        slow=True,
+        hint="inclusion is not the probability with which a row of this score is above "
+        "the bar; see shedjoin.policies.EqCluster.",
     ),
 }
 """Invariants by name; call one with a policy and :class:`Trials`."""

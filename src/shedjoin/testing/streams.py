@@ -96,13 +96,15 @@ def in_order(seed: int, per_batch: int | None = None) -> Scenario:
 
 
 @lru_cache(maxsize=256)
-def steady(seed: int, rows: int = 200) -> Scenario:
+def steady(seed: int, rows: int = 200, first_key: int = 0) -> Scenario:
     """Skewed keys at a steady rate, in batches of 50 rows, without disorder."""
     rng = np.random.default_rng([seed, 3])
     time_us = START_US + np.arange(rows) // 2 * 1_000_000
+    drawn = _rows(rng, time_us, skew=1.0)
+    drawn = drawn._replace(key=drawn.key + first_key)
     return Scenario(
         seed=seed,
-        batches=tables(_rows(rng, time_us, skew=1.0), [*range(0, rows, 50), rows]),
+        batches=tables(drawn, [*range(0, rows, 50), rows]),
         budget=Budget(rows=rows),
         within=Within(before="25 seconds", after="25 seconds"),
         importance=("left_importance", "right_importance"),

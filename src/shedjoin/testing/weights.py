@@ -1,0 +1,45 @@
+"""The invariant of a sample: its weights add up to the exact results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from shedjoin.policies.base import Policy, SamplingPolicy
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.streams import WEIGHT_COLUMN
+from shedjoin.testing.invariant import Trials
+from shedjoin.testing.streams import steady
+
+_SHARE = 0.3
+_STREAMS = 40
+_KEYS = 1000
+_STANDARD_ERRORS = 5.0
+"""By chance alone a right sample is hardly ever farther off."""
+
+
+def misweighed(policy: Policy, trials: Trials) -> Iterator[str]:
+    """Look for weights whose sum is not, on average, the number of exact results.
+
+    ``inclusion`` says how likely a row was to stay. If that is not so, every estimate
+    is off however large the sample is. A policy that tosses coins for the matches that
+    it expects misses those beyond, and is not looked at.
+    """
+    if not isinstance(policy, SamplingPolicy) or policy.tosses:
+        return
+    said, there = [], []
+    for seed in range(trials.seed, trials.seed + _STREAMS):
+        scenario = steady(seed, first_key=_KEYS * seed)  # keys, so lots, of its own
+        budget = Budget(rows=int(_SHARE * scenario.exact().report.seen[0]))
+        results = scenario.under(budget).run(policy).results
+        said.append(results[WEIGHT_COLUMN].to_numpy().sum())
+        there.append(scenario.exact().report.matched)
+    off = np.subtract(said, there)
+    error = off.std(ddof=1) / np.sqrt(off.size)
+    if abs(off.mean()) > _STANDARD_ERRORS * error:
+        yield (
+            f"weights add up to {np.mean(said):.1f} on average and there are "
+            f"{np.mean(there):.1f} results, with a standard error of {error:.1f} "
+            f"and {_SHARE:.0%} of the rows (seeds {trials.seed} to {seed})"
+        )
