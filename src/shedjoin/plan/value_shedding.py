@@ -9,11 +9,9 @@ import numpy as np
 from shedjoin.plan.join_load import ValueLoad
 from shedjoin.plan.model import FITS, FloatArray, not_negative
 from shedjoin.plan.random_shedding import probe_no_insert
+from shedjoin.plan.ratio import by_ratio
 from shedjoin.plan.sampled_work import Costs
-from shedjoin.types import BoolArray, IntArray
-
-_DIGITS = 12
-"""Digits after which two ratios are one number, rounded twice."""
+from shedjoin.types import BoolArray
 
 
 class ValueShedding(NamedTuple):
@@ -153,7 +151,7 @@ def online_max_subset(work: float, load: ValueLoad, *, costs: Costs) -> ValueShe
     """
     not_negative("work", work)
     needed = load.work(costs)
-    best_first = _by_ratio(load.results, needed)
+    best_first = by_ratio(load.results, needed)
     total = np.cumsum(needed[best_first])
     whole = int(np.searchsorted(total, work * FITS, side="right"))
     left, right = np.zeros(needed.size), np.zeros(needed.size)
@@ -175,15 +173,6 @@ def _filled(work: float, needed: FloatArray) -> FloatArray:
     fits = (needed <= 0) | (before + needed <= work * FITS)
     part = np.divide(work - before, needed, out=np.ones_like(needed), where=~fits)
     return np.where(fits, 1.0, np.clip(part, 0.0, 1.0))
-
-
-def _by_ratio(results: FloatArray, needed: FloatArray) -> IntArray:
-    """Places from the highest ratio down; results that need no work come first."""
-    ratio = np.where(results > 0, np.inf, 0.0)
-    with np.errstate(over="ignore"):  # next to no work is no work
-        np.divide(results, needed, out=ratio, where=needed > 0)
-    mantissa, exponent = np.frexp(ratio)
-    return np.argsort(-np.ldexp(np.round(mantissa, _DIGITS), exponent), kind="stable")
 
 
 def _predicted(
