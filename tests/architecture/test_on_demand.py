@@ -10,6 +10,7 @@ import shedjoin as sj
 heavy = ("numba", "scipy", "pyspark", "matplotlib")
 before = [name for name in heavy if name in sys.modules]
 parts = [sj.local.join, sj.plan.split, sj.policies.Prob, sj.testing.check_policy]
+parts += [sj.offline.max_subset]
 try:
     sj.remote
 except AttributeError as error:
@@ -22,5 +23,5 @@ def test_parts_are_imported_when_asked_for() -> None:
     done = subprocess.run(call, capture_output=True, text=True, check=True)
     before, parts, error = json.loads(done.stdout)
     assert before == []
-    assert parts == 4
+    assert parts == 5
     assert error == "module 'shedjoin' has no attribute 'remote'"

@@ -1,8 +1,15 @@
-"""Predicted recall of a memory budget, how to divide one, and how much to sample."""
+"""Budgets of memory and CPU into numbers: recall, shares, chances, samples."""
 
 from shedjoin.plan.allocate import Allocation, allocate, memory_for, proportional
 from shedjoin.plan.cluster_sampling import Inclusion, eq_fraction, pps_inclusion
+from shedjoin.plan.join_load import JoinLoad, ValueLoad
 from shedjoin.plan.model import ConcaveModel, Knots, Model, predicted_recall
+from shedjoin.plan.predicted_shedding import RandomShedding, predicted_shedding
+from shedjoin.plan.random_shedding import (
+    coin_flip,
+    insert_no_probe,
+    probe_no_insert,
+)
 from shedjoin.plan.recall import (
     AgeModel,
     FrequencyModel,
@@ -28,6 +35,11 @@ from shedjoin.plan.sampling_error import (
     uniform_variance,
 )
 from shedjoin.plan.split import JoinModel, Split, split
+from shedjoin.plan.value_shedding import (
+    ValueShedding,
+    online_max_subset,
+    value_probe_no_insert,
+)
 
 __all__ = [
     "AgeModel",
@@ -37,22 +49,31 @@ __all__ = [
     "Costs",
     "FrequencyModel",
     "Inclusion",
+    "JoinLoad",
     "JoinModel",
     "Knots",
     "Model",
+    "RandomShedding",
     "SamplingErrors",
     "Split",
+    "ValueLoad",
+    "ValueShedding",
     "admitted",
     "allocate",
     "cluster_variance",
+    "coin_flip",
     "discarded",
     "eq_fraction",
     "has_minima",
+    "insert_no_probe",
     "k_opt",
     "memory_for",
+    "online_max_subset",
     "pps_inclusion",
     "predicted_recall",
+    "predicted_shedding",
     "priorities",
+    "probe_no_insert",
     "proportional",
     "residence",
     "sampled_probes",
@@ -63,5 +84,6 @@ __all__ = [
     "uniform_memory",
     "uniform_missed",
     "uniform_variance",
+    "value_probe_no_insert",
     "work_fraction",
 ]

@@ -9,13 +9,10 @@ import numpy as np
 from scipy import special
 from scipy.optimize import brentq
 
-from shedjoin.plan.model import FloatArray
+from shedjoin.plan.model import FITS, FloatArray
 from shedjoin.plan.recall import AgeModel, FrequencyModel
 
 Window: TypeAlias = FrequencyModel | AgeModel
-
-_FITS = 1 + 1e-12
-"""A use above the budget by less, relatively, is the budget, rounded."""
 
 _MOST_STEPS = 1000
 
@@ -64,7 +61,7 @@ def last_success(fraction: float, coins: FloatArray) -> FloatArray:
 
 def largest_fraction(use: Callable[[float], float], budget: float) -> float:
     """The largest fraction whose use fits; use is 0 at 0 and never falls."""
-    if use(1.0) <= budget * _FITS:
+    if use(1.0) <= budget * FITS:
         return 1.0
     found = brentq(
         lambda fraction: use(fraction) - budget,

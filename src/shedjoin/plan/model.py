@@ -13,6 +13,9 @@ from shedjoin.errors import ParameterError
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Numbers: TypeAlias = Sequence[float] | FloatArray
 
+FITS = 1 + 1e-12
+"""A use above the budget by less, relatively, is the budget, rounded."""
+
 
 class Knots(NamedTuple):
     """Corners of a piecewise linear curve: memory in tuples, results per unit time."""

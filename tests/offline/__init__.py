@@ -1,0 +1,1 @@
+"""Tests of the yardsticks on archived streams."""
