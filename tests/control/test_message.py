@@ -149,7 +149,21 @@ def test_ten_thousand_fuzzed_messages_are_refused_or_applied() -> None:
         sent("s", policy={"name": "IJoin", "parameters": {"decay": 0.5}}).text,
         sent("s", policy={"name": "Rand", "parameters": {"seed": 7}}).text,
     ]
-    odd = [None, True, -1, 0, 1e308, 10**30, "", "x", [], [[]], {}, {"rows": 1}, 0.5]
+    odd: list[object] = [
+        None,
+        True,
+        -1,
+        0,
+        1e308,
+        10**30,
+        "",
+        "x",
+        [],
+        [[]],
+        {},
+        {"rows": 1},
+        0.5,
+    ]
     refused = 0
     record = Record({})
     for number in range(10_000):
@@ -167,7 +181,9 @@ def test_ten_thousand_fuzzed_messages_are_refused_or_applied() -> None:
         else:
             for _ in range(rng.integers(1, 4)):
                 at = int(rng.integers(len(text)))
-                text[at : at + int(rng.integers(0, 3))] = rng.bytes(rng.integers(0, 3))
+                text[at : at + int(rng.integers(0, 3))] = rng.bytes(
+                    int(rng.integers(3))
+                )
         record = record.after([Sent(f"{number:05d}", bytes(text))], spec, number)
         last = record.entries[-1]
         assert last[:2] == (number, f"{number:05d}")

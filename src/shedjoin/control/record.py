@@ -6,12 +6,12 @@ record, and a repeated micro-batch makes it again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from shedjoin.control.message import Message, decode_message
 from shedjoin.control.steered import steered
-from shedjoin.errors import ShedjoinError
+from shedjoin.errors import ParameterError, ShedjoinError
 from shedjoin.spec.streams import JoinSpec
 
 KEPT = 50
@@ -23,6 +23,13 @@ class Sent(NamedTuple):
 
     name: str
     text: bytes
+
+
+class Messages(NamedTuple):
+    """Files that one micro-batch has read, and its number."""
+
+    sent: Sequence[Sent]
+    micro_batch: int
 
 
 class Entry(NamedTuple):
@@ -63,7 +70,12 @@ class Record(NamedTuple):
         try:
             message: Message = decode_message(sent.name, sent.text)
             in_force = self.in_force | message.settings
-            steered(spec, in_force, before=self.in_force)
+            changed = steered(spec, in_force, before=self.in_force)
+            if "policy" in message.settings and changed.shedding is None:
+                raise ParameterError(
+                    "a policy without a budget: nothing would be shed.",
+                    fix="set a budget with it.",
+                )
         except ShedjoinError as error:
             in_force, refused = self.in_force, error.problem
         entry = Entry(micro_batch, sent.name, refused)

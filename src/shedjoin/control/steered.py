@@ -42,11 +42,6 @@ def _shedding(spec: JoinSpec, in_force: Mapping[str, Any]) -> Shedding | None:
     budget, policy = values.get("budget"), values.get("policy")
     if started is None:
         if not isinstance(budget, Budget):
-            if policy is not None:
-                raise ParameterError(
-                    f"policy {policy!r} without a budget: nothing would be shed.",
-                    fix="set a budget with it.",
-                )
             return None
         started = Shedding(budget, MostResults().policy())
     changes: dict[str, Any] = {}
