@@ -90,7 +90,9 @@ def test_a_budget_comes_to_an_exact_join_and_goes_again() -> None:
     shedding = steered(spec, record.in_force).shedding
     assert shedding is not None
     assert shedding.budget == Budget(rows=5)
-    record = record.after([sent("c", budget="as started")], spec, 1)
+    messages = [sent("c", policy={"name": "Fifo"}), sent("d", budget="as started")]
+    record = record.after(messages, spec, 1)
+    assert [entry.refused for entry in record.entries] == ["", "", ""]
     assert steered(spec, record.in_force).shedding is None
 
 

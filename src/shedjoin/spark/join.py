@@ -107,43 +107,45 @@ def planned(
         _require_rocksdb(frames[0])
     else:
         _meet_the_coordinator(frames[0])
-    packed = [
-        _usable(frame, spec, stream, worth[stream]).mapInArrow(
-            Packer(
-                *(spec, stream),
-                Packing(name, numbers, streaming, worth[stream] is not None),
-            ),
-            PACKED,
-        )
-        for stream, frame in enumerate(frames)
-    ]
+    packed = []
+    for stream, frame in enumerate(frames):
+        packing = Packing(name, numbers, streaming, worth[stream] is not None)
+        usable = _usable(frame, spec, stream, worth[stream])
+        packed.append(usable.mapInArrow(Packer(spec, stream, packing), PACKED))
     if control is not None:
         packed.append(message_rows(session, control, numbers, streaming=streaming))
-    settings = CopySettings.of(session.conf)
+    settings, steered = CopySettings.of(session.conf), control is not None
+    processor = JoinProcessor(
+        *(spec, numbers, name, settings), durable=streaming, steered=steered
+    )
     joined = (
         _unshared(reduce(DataFrame.union, packed))
         .groupBy("shard")
         .transformWithStateInPandas(
-            JoinProcessor(
-                *(spec, numbers, name, settings),
-                durable=streaming,
-                steered=control is not None,
-            ),
-            JOINED if control is None else STEERED,
+            processor,
+            STEERED if steered else JOINED,
             "append",
             "EventTime" if streaming else "None",
         )
     )
     if streaming:
-        said = [] if control is None else [F.max("record").alias("control")]
-        joined = joined.observe(name, *_totals(spec.names), *said)
-    if control is not None:
-        keep_records(session, control, name)
-        joined = joined.drop("record")
+        joined = _observed(joined, name, spec, control)
     results = joined.mapInArrow(unpack_rows, _schema(frames, spec))
     if event_time is None:
         return results
     return with_event_time(results, spec, event_time, longest_delay_ms(frames))
+
+
+def _observed(
+    joined: DataFrame, name: str, spec: JoinSpec, control: Control | None
+) -> DataFrame:
+    """Put counts, and the record of control messages, into the query's progress."""
+    totals = _totals(spec.names)
+    if control is None:
+        return joined.observe(name, *totals)
+    keep_records(joined.sparkSession, control, name)
+    told = joined.observe(name, *totals, F.max("record").alias("control"))
+    return told.drop("record")
 
 
 def _unshared(packed: DataFrame) -> DataFrame:
