@@ -1,0 +1,96 @@
+"""Queries steered by messages: applied once, at one micro-batch, whatever dies."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from shedjoin import Control
+
+from .logs import files_read, micro_batches
+from .named_joins import locally, locate, streams
+from .processes import Query, count, kill, running, wait_for_end, wait_until
+from .queries import same
+from .sources import NAMES, Sources
+
+pytestmark = [pytest.mark.spark]
+
+BATCHES = 14
+CHILD = "spark.child_steered"
+
+
+def send(control: Control, rng: random.Random) -> None:
+    """Send a message, now and then one that makes no sense."""
+    kind = rng.randrange(5)
+    if kind == 0:
+        name = f"{time.time_ns():020d}-odd.json"
+        part = control.path / f".{name}"
+        part.write_bytes(rng.randbytes(20))
+        part.rename(control.path / name)
+    elif kind == 1:
+        control.send(policy={"name": rng.choice(["Fifo", "Prob", "Expected"])})
+    elif kind == 2:
+        control.send(policy={"name": "EqCluster"})  # results have no weights: refused
+    else:
+        control.send(budget={"rows": rng.choice([50, 120, 250])})
+
+
+def send_some(
+    number: int, control: Control, rng: random.Random, query: Query, folder: Path
+) -> None:
+    """Send messages at random moments, after a micro-batch of this process."""
+    home = locate(folder, "steered")
+    done = count(home, "commits")
+    wait_until(lambda: count(home, "commits") > done, query, folder)
+    for _ in range(number):
+        send(control, rng)
+        time.sleep(rng.uniform(0, 0.8))
+
+
+def settings_read(control: Control, checkpoint: Path) -> dict[int, list[Any]]:
+    """Messages that can be read, by the micro-batch that read them."""
+    found: dict[int, list[Any]] = {}
+    for number, names in enumerate(files_read(checkpoint, len(NAMES))):
+        for name in sorted(names):
+            try:
+                told = json.loads((control.path / name).read_bytes())
+            except ValueError:
+                continue
+            found.setdefault(number, []).append(told["set"])
+    return found
+
+
+@pytest.mark.parametrize(
+    "kills", [1, pytest.param(8, marks=pytest.mark.long)], ids=["once", "often"]
+)
+def test_messages_survive_kills(kills: int, tmp_path: Path) -> None:
+    """The streams have seed 31, messages and moments of the kills seed 4."""
+    sent = streams(31, BATCHES)
+    Sources(tmp_path / "in").write(sent)
+    control, rng = Control(tmp_path / "control"), random.Random(4)
+    home = locate(tmp_path, "steered")
+    for _ in range(kills):
+        with running(tmp_path, CHILD) as query:
+            send_some(3, control, rng, query, tmp_path)
+            kill(query)
+    with running(tmp_path, CHILD) as query:
+        send_some(4, control, rng, query, tmp_path)
+        (tmp_path / "finish").touch()
+        wait_for_end(query, tmp_path)
+    found = json.loads((home / "results.json").read_text())
+    read = micro_batches(home / "checkpoint", sent)
+    settings = settings_read(control, home / "checkpoint")
+    assert same(map(tuple, found), locally(read, "steered", control=settings))
+    assert len(found) > 500
+    (join,) = control.joins()
+    told = {entry.name: entry for entry in control.applied(join)}
+    for number, names in enumerate(files_read(home / "checkpoint", len(NAMES))):
+        for name in names:
+            assert told.pop(name).micro_batch == number
+    assert not told
+    assert len(control.sent()) == 3 * kills + 4
