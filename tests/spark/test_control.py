@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import random
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import SparkSession
 
 from shedjoin import Control
 
+from .budgets import Tables
 from .logs import files_read, micro_batches
-from .named_joins import locally, locate, streams
+from .named_joins import joined, locally, locate, streams
 from .processes import Query, count, kill, running, wait_for_end, wait_until
-from .queries import same
+from .queries import Rows, run, same
 from .sources import NAMES, Sources
 
 pytestmark = [pytest.mark.spark]
@@ -65,9 +68,51 @@ def settings_read(control: Control, checkpoint: Path) -> dict[int, list[Any]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "kills", [1, pytest.param(8, marks=pytest.mark.long)], ids=["once", "often"]
-)
+def check(control: Control, home: Path, sent: Tables, found: Rows) -> None:
+    """Compare with a join of tables under the same messages; and look at the record."""
+    read = micro_batches(home / "checkpoint", sent)
+    settings = settings_read(control, home / "checkpoint")
+    assert same(found, locally(read, "steered", control=settings))
+    assert len(found) > 500
+    (join,) = control.joins()
+    told = {entry.name: entry for entry in control.applied(join)}
+    for number, names in enumerate(files_read(home / "checkpoint", len(NAMES))):
+        for name in names:
+            entry = told.pop(name)
+            assert entry.micro_batch == number
+            if name.endswith("odd.json"):
+                assert "is not JSON" in entry.refused
+    assert not told
+
+
+def test_messages_hold_from_the_micro_batch_that_reads_them(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Messages of every kind before each of four starts; the streams have seed 31."""
+    sent = streams(31, 8)
+    control, rng = Control(tmp_path / "control"), random.Random(6)
+    home, sources = locate(tmp_path, "steered"), Sources(tmp_path / "in")
+    for first in range(0, len(sent), 2):
+        sources.write(sent[first : first + 2], first)
+        for _ in range(3):
+            send(control, rng)
+        found = run(joined(spark, sources, "steered"), home)
+    budgets = [counts["resident_left"] for counts in found.observed()]
+    assert max(budgets) <= 300
+    wait_for(lambda: len(control.applied(control.joins()[0])) == len(control.sent()))
+    check(control, home, sent, found.rows)
+
+
+def wait_for(ready: Callable[[], bool], seconds: float = 20.0) -> None:
+    """Wait for listeners: they are told of a micro-batch after its end."""
+    deadline = time.monotonic() + seconds
+    while not ready():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [2, 8])
 def test_messages_survive_kills(kills: int, tmp_path: Path) -> None:
     """The streams have seed 31, messages and moments of the kills seed 4."""
     sent = streams(31, BATCHES)
@@ -83,14 +128,5 @@ def test_messages_survive_kills(kills: int, tmp_path: Path) -> None:
         (tmp_path / "finish").touch()
         wait_for_end(query, tmp_path)
     found = json.loads((home / "results.json").read_text())
-    read = micro_batches(home / "checkpoint", sent)
-    settings = settings_read(control, home / "checkpoint")
-    assert same(map(tuple, found), locally(read, "steered", control=settings))
-    assert len(found) > 500
-    (join,) = control.joins()
-    told = {entry.name: entry for entry in control.applied(join)}
-    for number, names in enumerate(files_read(home / "checkpoint", len(NAMES))):
-        for name in names:
-            assert told.pop(name).micro_batch == number
-    assert not told
     assert len(control.sent()) == 3 * kills + 4
+    check(control, home, sent, list(map(tuple, found)))
