@@ -6,9 +6,16 @@ import pyarrow as pa
 import pytest
 
 from shedjoin import Budget, MostResults, Sample, Within, local
+from shedjoin.control.message import encode_message
+from shedjoin.control.record import Messages, Sent
 from shedjoin.errors import ParameterError
+from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
+from shedjoin.local.shard import LocalShard
+from shedjoin.local.tables import make_spec
 from shedjoin.policies import Fifo
+from shedjoin.spec.shedding import Shedding
+from shedjoin.spec.streams import JoinSpec
 
 BATCHES = 8
 JOIN = {
@@ -77,6 +84,37 @@ def test_weights_stay_right_while_the_budget_changes() -> None:
     spread = (sum((one - mean) ** 2 for one in total) / (len(total) - 1)) ** 0.5
     assert abs(mean - exact) < 4 * spread / len(total) ** 0.5
     assert spread > 0
+
+
+def test_what_is_in_force_goes_before_the_arguments_of_a_restart() -> None:
+    tables = streams()
+    spec = joined_spec(Budget(rows=300))
+    shard = LocalShard(spec, 0)
+    message = Sent("m", encode_message(budget={"rows": 40}))
+    shard.steer(Messages([message], 0))
+    delivery = Delivery()
+    run = shard.run([b for _, b in delivery.deliver(tables[0], spec)], 0)
+    assert sum(run.report.resident) <= 40
+    again = LocalShard(joined_spec(Budget(rows=500)), 0)
+    for number, blob in shard.blobs.items():
+        again.blobs.put(number, blob)
+    again.restart()
+    assert again.record.in_force == {"budget": {"rows": 40}}
+    run = again.run([b for _, b in delivery.deliver(tables[1], spec)], 0)
+    assert sum(run.report.resident) <= 40
+
+
+def joined_spec(budget: Budget) -> JoinSpec:
+    left, right = streams()[0]
+    spec = make_spec(
+        (left.schema, right.schema),
+        "ad_id",
+        Within(after="15 minutes"),
+        ("shown_at", "clicked_at"),
+        1,
+        ("_l", "_r"),
+    )
+    return spec.with_shedding(Shedding(budget, Fifo()))
 
 
 def test_a_wrong_message_is_an_error_here() -> None:

@@ -12,11 +12,13 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+from docs.pages import blocks
 from shedjoin import Control
 
 from .budgets import Tables
+from .frames import as_streams
 from .logs import files_read, micro_batches
-from .named_joins import joined, locally, locate, streams
+from .named_joins import DELAY, PAIR, joined, locally, locate, streams
 from .processes import Query, count, kill, running, wait_for_end, wait_until
 from .queries import Rows, run, same
 from .sources import NAMES, Sources
@@ -130,3 +132,21 @@ def test_messages_survive_kills(kills: int, tmp_path: Path) -> None:
     found = json.loads((home / "results.json").read_text())
     assert len(control.sent()) == 3 * kills + 4
     check(control, home, sent, list(map(tuple, found)))
+
+
+def test_the_page(spark: SparkSession, tmp_path: Path) -> None:
+    sources = Sources(tmp_path / "in").write(streams(31, 2))
+    left, right = as_streams(sources.read(spark), DELAY)
+    start, messages, look = blocks("docs/how-to/steer-a-query.md")
+    said: list[str] = []
+    page: dict[str, Any] = {
+        "left": left,
+        "right": right,
+        "folder": tmp_path / "control",
+    }
+    exec(start + messages, page)  # noqa: S102  (our own page)
+    run(page["joined"].select(*PAIR), tmp_path / "page")
+    control = Control(tmp_path / "control")
+    wait_for(lambda: bool(control.joins()))
+    exec(look, page | {"print": lambda *words: said.append(words[2])})  # noqa: S102
+    assert said == ["in force"] * 4

@@ -86,6 +86,9 @@ class LocalShard:
 
     def _open(self) -> tuple[str, Join]:
         directory = stored_directory(self.blobs, self._spec)
+        if directory is not None and not self.record.entries:
+            self.record = Record.of(directory.control)
+            self._spec = steered(self._started, self.record.in_force)
         opening = Opening(
             self._spec,
             self._number,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
@@ -19,6 +21,7 @@ from shedjoin.control.record import Record
 from shedjoin.errors import ParameterError
 from shedjoin.spark.wire import PACKED, ControlPacker
 
+_listening: WeakKeyDictionary[SparkSession, set[tuple[Path, str]]] = WeakKeyDictionary()
 _FILE = "path string, modificationTime timestamp, length long, content binary"
 
 
@@ -44,8 +47,14 @@ def message_rows(
 
 
 def keep_records(session: SparkSession, control: Control, name: str) -> None:
-    """Write down beside the messages what every query makes of them."""
-    session.streams.addListener(_Recorder(control, name))
+    """Write down beside the messages what every query makes of them.
+
+    One listener is enough for all joins of a session with this name and folder.
+    """
+    known = _listening.setdefault(session, set())
+    if (control.path, name) not in known:
+        session.streams.addListener(_Recorder(control, name))
+        known.add((control.path, name))
 
 
 class _Recorder(StreamingQueryListener):
