@@ -1,6 +1,7 @@
 """Stream joins inside a fixed budget, on Spark Structured Streaming."""
 
 from shedjoin.api import aggregate, estimate, join, multijoin
+from shedjoin.control.folder import Control
 from shedjoin.on_demand import __getattr__ as __getattr__
 from shedjoin.policies.goals import MostImportant, MostResults, Sample
 from shedjoin.sampling.aggregates import Avg, Count, Sum
@@ -15,6 +16,7 @@ __all__ = [
     "Amortised",
     "Avg",
     "Budget",
+    "Control",
     "Count",
     "Every",
     "Histogram",

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from shedjoin.control.folder import Control
 from shedjoin.errors import MissingExtraError
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, MostImportant, shedding_of
@@ -37,6 +38,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     suffixes: tuple[str, str] = ("_left", "_right"),
     name: str = "shedjoin",
     event_time: str | None = None,
+    control: Control | None = None,
 ) -> DataFrame:
     """Join two streams by key within a window of event time.
 
@@ -85,6 +87,9 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         Name of a column to add: the later of both times. Spark knows it as event time,
         so windows, ``dropDuplicatesWithinWatermark`` and further joins over it work in
         append mode. No result is late by it.
+    control : Control, optional
+        A folder of messages that change budget and policy while the query runs. It is
+        a source of the query: a checkpoint without one cannot get one, nor lose it.
 
     Returns
     -------
@@ -107,6 +112,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         suffixes=suffixes,
         name=name,
         event_time=event_time,
+        control=control,
     )
 
 

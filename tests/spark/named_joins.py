@@ -42,6 +42,7 @@ JOINS: dict[str, dict[str, Any]] = {
         "keep": MostImportant(_PRICE, by=IJoin(maturity="1 second")),
     },
     "sample": {"budget": _BUDGET, "keep": Sample(by=PpsCluster(seed=3))},
+    "steered": {"budget": _BUDGET, "keep": MostResults()},
     "slow exact": {},
     "slow ijoin": {
         "budget": _BUDGET,
@@ -93,13 +94,16 @@ def joined(spark: SparkSession, sources: Sources, name: str) -> DataFrame:
     if name == "slow exact":
         left = left.mapInArrow(slow_first_attempt, left.schema)
     options = {"on": "k", "within": WINDOW, **JOINS[name]}
+    if name == "steered":
+        options["control"] = shedjoin.Control(sources.folder.parent / "control")
     results = shedjoin.join(left, right, **options).select(*columns(name))
     return results.repartition(3) if name in SHUFFLED else results
 
 
-def locally(sent: Tables, name: str) -> Rows:
+def locally(sent: Tables, name: str, **more: object) -> Rows:
     """The same join in this process, in as many shards as the tests' sessions have."""
-    options = {"on": "k", "within": WINDOW, "time": TIMES, **JOINS[name]}
+    options: dict[str, Any] = {**JOINS[name], **more}
+    options |= {"on": "k", "within": WINDOW, "time": TIMES}
     found = local_join(sent, lateness=(DELAY, DELAY), shards=2, **options).results
     values = [found[column].to_pylist() for column in columns(name)]
     return list(zip(*values, strict=True))

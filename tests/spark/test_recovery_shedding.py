@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import random
 import time
-from itertools import pairwise
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
-from .budgets import Tables
+from .logs import micro_batches
 from .named_joins import locally, locate, streams
 from .processes import Query, count, kill, members, running, wait_for_end, wait_until
 from .queries import same
-from .sources import NAMES, Sources
+from .sources import Sources
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
@@ -36,46 +34,6 @@ def moment(query: Query, folder: Path, name: str, number: int) -> None:
     else:
         done = count(home, "commits")
         wait_until(lambda: count(home, "commits") > done, query, folder)
-
-
-def numbers_read(checkpoint: Path, place: int) -> dict[int, list[str]]:
-    """Files of a source by the number under which its own log has them."""
-    found: dict[int, set[str]] = {}
-    for log in (checkpoint / "sources" / str(place)).glob("[0-9]*"):
-        for line in log.read_text().splitlines()[1:]:
-            entry = json.loads(line)
-            found.setdefault(entry["batchId"], set()).add(Path(entry["path"]).name)
-    return {number: sorted(names) for number, names in found.items()}
-
-
-def micro_batches(checkpoint: Path, sent: Tables) -> Tables:
-    """What the query read in each micro-batch.
-
-    A file stream that is killed between its own log and the query's puts two files
-    into one micro-batch, and what is shed depends on how rows are batched.
-    """
-    offsets = [
-        [json.loads(line) for line in path.read_text().splitlines()[2:]]
-        for path in sorted(checkpoint.glob("offsets/[0-9]*"), key=lambda p: int(p.name))
-    ]
-    sides: list[list[pa.Table]] = []
-    for place in range(len(NAMES)):
-        files = numbers_read(checkpoint, place)
-        ends = [-1, *(batch[place]["logOffset"] for batch in offsets)]
-        sides.append(
-            [
-                pa.concat_tables(
-                    [sent[0][place].slice(0, 0)]
-                    + [
-                        sent[int(name.split("-")[0])][place]
-                        for number in range(before + 1, after + 1)
-                        for name in files[number]
-                    ]
-                )
-                for before, after in pairwise(ends)
-            ]
-        )
-    return list(zip(*sides, strict=True))
 
 
 @pytest.mark.parametrize("name", ["results", "sample"])

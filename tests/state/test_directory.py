@@ -66,6 +66,7 @@ directories = st.builds(
     token=st.text("0123456789abcdef", min_size=64, max_size=64),
     kind=st.text(),
     own=st.dictionaries(st.text(), st.lists(int64s) | int64s | st.none()),
+    control=st.dictionaries(st.text(), st.lists(int64s) | st.text()),
 )
 EMPTY = Directory((), next_id=0, watermark_ms=0, kind="exact", own={})
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
@@ -38,6 +39,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     recompute: Recompute = DEFAULT,
     seed: int = 0,
     bucket_seed: int = 0,
+    control: Mapping[int, Sequence[Mapping[str, Any]]] | None = None,
 ) -> Run:
     """Join two streams given as micro-batches of tables.
 
@@ -62,6 +64,10 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     bucket_seed : int, default 0
         Seed of the hash index; no result depends on it. On Spark it is a secret of the
         query, so that nobody can choose keys for one bucket.
+    control : dict, optional
+        Messages by the number of the micro-batch, from 0, from which on they hold: each
+        is what :meth:`shedjoin.Control.send` is given, such as
+        ``{3: [{"budget": {"rows": 1000}}]}``.
 
     Returns
     -------
@@ -76,7 +82,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     each = lateness if isinstance(lateness, tuple) else (lateness, lateness)
     delays = [parse_duration(delay) for delay in each]
     runner: Runner | None = None
-    for tables in batches:
+    for number, tables in enumerate(batches):
         if runner is None:
             schemas = (tables[0].schema, tables[1].schema)
             spec = make_spec(schemas, on, within, time, shards, suffixes)
@@ -91,5 +97,5 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
                 restart_every,
                 bucket_seed,
             )
-        runner.run(tables)
+        runner.run(tables, (control or {}).get(number, ()))
     return runner.done if runner else Run([], [])

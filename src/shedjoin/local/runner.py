@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 
+from shedjoin.control.message import encode_message
+from shedjoin.control.record import Messages, Sent
 from shedjoin.errors import ParameterError
 from shedjoin.local.delivery import Delivery, greatest_us
 from shedjoin.local.run import LocalBatch, Run
@@ -52,13 +55,19 @@ class Runner:
         self._restart_every = restart_every
         self._shards = [LocalShard(spec, n, bucket_seed) for n in range(spec.shards)]
 
-    def run(self, tables: Sequence[pa.Table]) -> None:
-        """Join one micro-batch."""
+    def run(
+        self, tables: Sequence[pa.Table], settings: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
+        """Join one micro-batch; what messages set holds from it on."""
         arrived = list(self._delivery.deliver(tables, self._spec))
         number = len(self.done.batches)
         if self._restart_every and number and number % self._restart_every == 0:
             for shard in self._shards:
                 shard.restart()
+        if settings:
+            messages = _messages(settings, number)
+            for shard in self._shards:
+                shard.steer(messages)
         outcomes = [
             shard.run([b for s, b in arrived if s == n], self._watermark.current_ms)
             for n, shard in enumerate(self._shards)
@@ -79,6 +88,15 @@ class Runner:
                 for table, stream in zip(tables, self._spec.streams, strict=True)
             ]
         )
+
+
+def _messages(settings: Sequence[Mapping[str, Any]], number: int) -> Messages:
+    """Messages as files would bring them; a wrong one raises ``ParameterError``."""
+    sent = [
+        Sent(f"{number:06d}-{place:06d}", encode_message(**each))
+        for place, each in enumerate(settings)
+    ]
+    return Messages(sent, number)
 
 
 def check_shards(shards: int) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from shedjoin.columns.arrivals import Blob
+from shedjoin.control.record import Messages, Record
+from shedjoin.control.steered import steered
 from shedjoin.operators.choice import open_join
 from shedjoin.operators.frame.join import (
     Join,
@@ -53,17 +55,30 @@ class LocalShard:
     """Runs the step of one shard and keeps what an engine would store."""
 
     def __init__(self, spec: JoinSpec, number: int, bucket_seed: int = 0) -> None:
-        self._spec = spec
+        self._started = self._spec = spec
         self._number = number
         self._bucket_seed = bucket_seed
         self.blobs = MemoryBlobs()
+        self.record = Record({})
         self._token, self.join = self._open()
 
     def run(self, blobs: Sequence[Blob], watermark_ms: int) -> Outcome:
         """Join one micro-batch."""
         outcome = Outcome.of(self.join.step(blobs, watermark_ms))
-        self._token, written = commit(self.join, self.blobs, self._token)
+        self._token, written = commit(
+            self.join, self.blobs, self._token, self.record.facts()
+        )
         return outcome._replace(report=replace(outcome.report, written_bytes=written))
+
+    def steer(self, messages: Messages) -> None:
+        """Apply control messages; they hold from the coming micro-batch on."""
+        self.record = self.record.after(
+            messages.sent, self._started, messages.micro_batch
+        )
+        spec = steered(self._started, self.record.in_force)
+        if spec != self._spec:
+            self._spec = spec
+            self.restart()
 
     def restart(self) -> None:
         """Forget everything but the stored bytes and start again from them."""
@@ -71,6 +86,9 @@ class LocalShard:
 
     def _open(self) -> tuple[str, Join]:
         directory = stored_directory(self.blobs, self._spec)
+        if directory is not None and not self.record.entries:
+            self.record = Record.of(directory.control)
+            self._spec = steered(self._started, self.record.in_force)
         opening = Opening(
             self._spec,
             self._number,

@@ -10,8 +10,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.types import StructField, StructType
 
+from shedjoin.control.folder import Control
 from shedjoin.errors import ParameterError
 from shedjoin.spark.columns import Arguments, make_spec
+from shedjoin.spark.control import keep_records, message_rows
 from shedjoin.spark.disk import CopySettings
 from shedjoin.spark.event_time import (
     longest_delay_ms,
@@ -21,7 +23,7 @@ from shedjoin.spark.event_time import (
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
-from shedjoin.spark.wire import JOINED, PACKED, Packer, Packing, unpack_rows
+from shedjoin.spark.wire import JOINED, PACKED, STEERED, Packer, Packing, unpack_rows
 from shedjoin.spec.keys import SIDES, On, check_pair, key_pairs
 from shedjoin.spec.report import combine, count_types
 from shedjoin.spec.shedding import Shedding
@@ -48,6 +50,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     suffixes: tuple[str, str],
     name: str,
     event_time: str | None,
+    control: Control | None,
 ) -> DataFrame:
     """Join two DataFrames; see :func:`shedjoin.join`."""
     check_window(within)
@@ -62,7 +65,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     )
     spec = make_spec((left, right), arguments).with_shedding(shedding)
     worth = importance_columns(importance, (left, right))
-    return planned((left, right), spec, name, worth, event_time)
+    return planned((left, right), spec, name, worth, event_time, control)
 
 
 def check_frames(streams: Mapping[str, object]) -> None:
@@ -94,6 +97,7 @@ def planned(
     name: str,
     worth: Sequence[Column | None],
     event_time: str | None,
+    control: Control | None = None,
 ) -> DataFrame:
     """Put the stages of a join together: pack, shuffle, join, unpack."""
     numbers = shard_numbers(spec.shards)
@@ -103,33 +107,45 @@ def planned(
         _require_rocksdb(frames[0])
     else:
         _meet_the_coordinator(frames[0])
-    packed = [
-        _usable(frame, spec, stream, worth[stream]).mapInArrow(
-            Packer(
-                *(spec, stream),
-                Packing(name, numbers, streaming, worth[stream] is not None),
-            ),
-            PACKED,
-        )
-        for stream, frame in enumerate(frames)
-    ]
-    settings = CopySettings.of(session.conf)
+    packed = []
+    for stream, frame in enumerate(frames):
+        packing = Packing(name, numbers, streaming, worth[stream] is not None)
+        usable = _usable(frame, spec, stream, worth[stream])
+        packed.append(usable.mapInArrow(Packer(spec, stream, packing), PACKED))
+    if control is not None:
+        packed.append(message_rows(session, control, numbers, streaming=streaming))
+    settings, steered = CopySettings.of(session.conf), control is not None
+    processor = JoinProcessor(
+        *(spec, numbers, name, settings), durable=streaming, steered=steered
+    )
     joined = (
         _unshared(reduce(DataFrame.union, packed))
         .groupBy("shard")
         .transformWithStateInPandas(
-            JoinProcessor(spec, numbers, name, settings, durable=streaming),
-            JOINED,
+            processor,
+            STEERED if steered else JOINED,
             "append",
             "EventTime" if streaming else "None",
         )
     )
     if streaming:
-        joined = joined.observe(name, *_totals(spec.names))
+        joined = _observed(joined, name, spec, control)
     results = joined.mapInArrow(unpack_rows, _schema(frames, spec))
     if event_time is None:
         return results
     return with_event_time(results, spec, event_time, longest_delay_ms(frames))
+
+
+def _observed(
+    joined: DataFrame, name: str, spec: JoinSpec, control: Control | None
+) -> DataFrame:
+    """Put counts, and the record of control messages, into the query's progress."""
+    totals = _totals(spec.names)
+    if control is None:
+        return joined.observe(name, *totals)
+    keep_records(joined.sparkSession, control, name)
+    told = joined.observe(name, *totals, F.max("record").alias("control"))
+    return told.drop("record")
 
 
 def _unshared(packed: DataFrame) -> DataFrame:

@@ -8,6 +8,7 @@ cells of binary; the rows themselves never pass through pandas.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,11 @@ from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
 from shedjoin.columns.ipc import encode_rows
+from shedjoin.control.record import Messages, Record, Sent
 from shedjoin.spark.disk import DEFAULT, CopySettings
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.spool import Spool
+from shedjoin.spark.wire import CONTROL
 from shedjoin.spark.worker import local_property, settle_worker
 from shedjoin.spec.report import Report
 from shedjoin.spec.streams import JoinSpec
@@ -74,6 +77,8 @@ class JoinProcessor(Shipped, StatefulProcessor):
         The join's name in the query.
     settings : CopySettings
         For copies of state on the nodes.
+    steered : bool, default False
+        The join has a control folder: a record of messages is given out.
     durable : bool
         Keep state for the next micro-batch; off for a batch query, which has none.
     """
@@ -86,12 +91,14 @@ class JoinProcessor(Shipped, StatefulProcessor):
         settings: CopySettings = DEFAULT,
         *,
         durable: bool,
+        steered: bool = False,
     ) -> None:
         self._spec = spec
         self._numbers = numbers
         self._name = name
         self._settings = settings
         self._durable = durable
+        self._steered = steered
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the one state variable: numbered blobs of a shard."""
@@ -135,11 +142,29 @@ class JoinProcessor(Shipped, StatefulProcessor):
         state = MapStateBlobs(self._state)
         shard = SparkShard(self._spec, owner, state, self._handle, self._settings)
         if self._durable:
-            joined = shard.run(blobs, timer.getCurrentWatermarkInMs(), woken=woken)
+            rows = [blob for blob in blobs if blob.stream != CONTROL]
+            watermark_ms = timer.getCurrentWatermarkInMs()
+            messages = self._messages(blobs)
+            joined = shard.run(rows, watermark_ms, woken=woken, messages=messages)
         else:
             joined = shard.run_once(blobs)
-        yield from _frames(joined, self._spec.names)
+        for frame in _frames(joined, self._spec.names):
+            if self._steered:
+                frame["record"] = None
+            yield frame
+        if self._steered and place == 0:
+            yield _record(shard.record)
         settle_worker("join")  # after the first step: by now all is compiled
+
+    def _messages(self, blobs: Sequence[Blob]) -> Messages | None:
+        if not self._steered:
+            return None
+        sent = [
+            Sent(blob.digest.decode(), bytes(blob.payload))
+            for blob in blobs
+            if blob.stream == CONTROL
+        ]
+        return Messages(sent, int(local_property("streaming.sql.batchId") or 0))
 
 
 def _blobs(frames: Iterable[pd.DataFrame]) -> Iterator[Blob]:
@@ -181,3 +206,10 @@ def _frame(
     return pd.DataFrame(
         {name: pd.Series(column, dtype=object) for name, column in columns.items()}
     )
+
+
+def _record(record: Record) -> pd.DataFrame:
+    """What became of control messages, in a row of its own."""
+    frame = _frame([None], [None])
+    frame["record"] = json.dumps(record.facts())
+    return frame

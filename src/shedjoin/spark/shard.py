@@ -8,6 +8,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from shedjoin.columns.arrivals import Blob
+from shedjoin.control.record import Messages, Record
+from shedjoin.control.steered import steered
 from shedjoin.operators.choice import holds_nothing, kind_of, open_join
 from shedjoin.operators.frame.join import (
     BEGINNING_MS,
@@ -56,6 +58,7 @@ class SparkShard:
         settings: CopySettings,
     ) -> None:
         self._spec = spec
+        self.record = Record({})
         self._number = owner.shard
         self._blobs = blobs
         self._handle = handle
@@ -69,20 +72,37 @@ class SparkShard:
         return join.step(arrived, BEGINNING_MS)
 
     def run(
-        self, arrived: Sequence[Blob], watermark_ms: int, *, woken: bool = False
+        self,
+        arrived: Sequence[Blob],
+        watermark_ms: int,
+        *,
+        woken: bool = False,
+        messages: Messages | None = None,
     ) -> Step:
         """Join one micro-batch, write what it changed, and set the next timer.
 
         A shard is ``woken`` if its timer is what calls it: the engine then deletes that
-        timer itself.
+        timer itself. Of a join without a control folder ``messages`` is None.
         """
         before = stored_directory(self._blobs, self._spec)
+        if messages is not None:
+            self._steer(before, messages)
         if before is not None and not arrived and holds_nothing(before, self._spec):
             report = self._pass_time(before, watermark_ms)
         else:
             report = yield from self._join(before, arrived, watermark_ms)
         self._set_timer(before, watermark_ms, woken=woken)
         return report
+
+    def _steer(self, before: Directory | None, messages: Messages) -> None:
+        """Apply what messages have set, also those of this micro-batch.
+
+        It holds for the whole micro-batch, and is stored with what that changes.
+        """
+        started = self._spec
+        record = Record.of({} if before is None else before.control)
+        self.record = record.after(messages.sent, started, messages.micro_batch)
+        self._spec = steered(started, self.record.in_force)
 
     def _join(
         self, before: Directory | None, arrived: Sequence[Blob], watermark_ms: int
@@ -109,7 +129,7 @@ class SparkShard:
                     break
                 given += 1
                 yield batch
-            token, written = commit(join, self._blobs, former)
+            token, written = commit(join, self._blobs, former, self.record.facts())
             copies.publish(token)
             failed = False
         except WorkspaceError as error:
@@ -123,7 +143,7 @@ class SparkShard:
             hit, failed = False, True
             join = self._restored(before, MemoryWorkspace())
             report = yield from _after(given, join.step(arrived, watermark_ms))
-            token, written = commit(join, self._blobs, former)
+            token, written = commit(join, self._blobs, former, self.record.facts())
         return replace(
             report,
             written_bytes=written,
@@ -137,7 +157,9 @@ class SparkShard:
 
         The first shard reports it for all of them: a report costs as much as the rest.
         """
-        written = pass_time(before, self._spec, self._blobs, watermark_ms)
+        written = pass_time(
+            before, self._spec, self._blobs, watermark_ms, self.record.facts()
+        )
         if self._number > 0:
             return Report()
         watermark_ms = max(before.watermark_ms, watermark_ms)

@@ -12,6 +12,7 @@ from pyspark.sql.types import (
     ByteType,
     DoubleType,
     IntegerType,
+    StringType,
     StructField,
     StructType,
 )
@@ -52,6 +53,13 @@ JOINED = StructType(
 One column for all counts: a frame of fifty columns costs pandas more than a small shard
 costs altogether.
 """
+
+
+STEERED = StructType([*JOINED.fields, StructField("record", StringType())])
+"""The same of a join with a control folder: one row has the record of messages."""
+
+CONTROL = -1
+"""In place of a stream: the blob is a control message, its digest the file's name."""
 
 
 class Packing(NamedTuple):
@@ -96,6 +104,27 @@ class Packer(Shipped):
         for place, blob in pack(named, stream, spec):
             payload = pa.py_buffer(blob.payload)
             yield _packed([numbers[place]], [stream], [blob.digest], [payload])
+
+
+class ControlPacker(Shipped):
+    """The function of the map stage for control messages: each goes to every shard."""
+
+    __name__ = "pack_messages"
+
+    def __init__(self, numbers: list[int]) -> None:
+        self._numbers = numbers
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Pack the files of a task."""
+        count = len(self._numbers)
+        for batch in batches:
+            for name, text in zip(*(c.to_pylist() for c in batch.columns), strict=True):
+                # An empty blob would only say that time has passed.
+                blob, digest = text or b" ", name.encode()
+                yield _packed(
+                    *(self._numbers, [CONTROL] * count),
+                    *([digest] * count, [blob] * count),
+                )
 
 
 def unpack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

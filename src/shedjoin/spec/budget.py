@@ -21,6 +21,7 @@ _UNITS = {
     "gib": 1 << 30,
     "tib": 1 << 40,
 }
+_MOST = 1 << 60
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 
 
@@ -73,8 +74,12 @@ class Budget:
                 fix="write split=0.5 for halves, or parts that add up to 1, such as "
                 "split=(0.3, 0.7), or leave it out for one pool.",
             )
-        if self.memory is not None:
-            parse_bytes(self.memory)
+        limit = parse_bytes(self.memory) if self.memory is not None else self.rows
+        if limit is not None and limit > _MOST:
+            raise ParameterError(
+                f"{self!r} is more than can be counted.",
+                fix="leave budget= out: no budget is no limit.",
+            )
 
     @property
     def in_bytes(self) -> bool:

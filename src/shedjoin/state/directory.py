@@ -16,7 +16,9 @@ from shedjoin.columns.ipc import encode_rows
 from shedjoin.errors import StateMismatchError
 from shedjoin.state.segments import Segment
 
-FORMAT = 4
+FORMAT = 5
+_OLDEST = 4
+"""It had no record of control messages and is otherwise the same."""
 TOKEN_BYTES = 64
 _ARROW_STREAM = b"\xff" * 4
 _META = b"shedjoin"
@@ -27,6 +29,7 @@ class Directory(NamedTuple):
     """All of a shard's state but its rows.
 
     ``kind`` is the operator that wrote it, and ``own`` what only that operator reads.
+    ``control`` is the record of control messages, empty if there were none.
     ``token`` is the identity of the state. It is a hash over all that is stored, these
     bytes included, and so stands before them.
     """
@@ -37,6 +40,7 @@ class Directory(NamedTuple):
     kind: str
     own: dict[str, Any]
     token: str = ""
+    control: dict[str, Any] = {}  # noqa: RUF012  (read only)
 
 
 def encode_directory(directory: Directory, fingerprint: str) -> bytes:
@@ -84,7 +88,7 @@ def _check_format(stored: int) -> None:
             f"reads format {FORMAT}.",
             fix="install the shedjoin version that wrote it, or a later one.",
         )
-    if stored < FORMAT:
+    if stored < _OLDEST:
         raise StateMismatchError(
             f"the checkpoint holds state of format {stored}, from an earlier alpha; "
             f"this version of shedjoin reads format {FORMAT}.",

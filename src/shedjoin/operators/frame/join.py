@@ -96,8 +96,13 @@ def stored_directory(blobs: Blobs, spec: JoinSpec) -> Directory | None:
     return None if blob is None else decode_directory(blob, spec.fingerprint())
 
 
-def commit(join: Join, blobs: Blobs, former: str) -> tuple[str, int]:
-    """Write what a micro-batch changed; return the new token and the bytes written."""
+def commit(
+    join: Join, blobs: Blobs, former: str, control: dict[str, Any] | None = None
+) -> tuple[str, int]:
+    """Write what a micro-batch changed; return the new token and the bytes written.
+
+    ``control`` is the record of control messages.
+    """
     changes = Commit(blobs, former)
     join.payload.write(changes)
     directory = Directory(
@@ -106,6 +111,7 @@ def commit(join: Join, blobs: Blobs, former: str) -> tuple[str, int]:
         watermark_ms=join.store.watermark_ms,
         kind=join.kind,
         own=join.write(changes),
+        control=control or {},
     )
     token = _put_directory(directory, join.spec, changes)
     join.payload.settle()
@@ -113,12 +119,17 @@ def commit(join: Join, blobs: Blobs, former: str) -> tuple[str, int]:
 
 
 def pass_time(
-    directory: Directory, spec: JoinSpec, blobs: Blobs, watermark_ms: int
+    directory: Directory,
+    spec: JoinSpec,
+    blobs: Blobs,
+    watermark_ms: int,
+    control: dict[str, Any],
 ) -> int:
     """Move the watermark of a state that holds nothing; return the bytes written."""
     changes = Commit(blobs, directory.token)
-    if watermark_ms > directory.watermark_ms:
-        moved = directory._replace(watermark_ms=watermark_ms)
+    watermark_ms = max(watermark_ms, directory.watermark_ms)
+    moved = directory._replace(watermark_ms=watermark_ms, control=control)
+    if moved != directory:
         _put_directory(moved, spec, changes)
     return changes.written_bytes
 

@@ -1,0 +1,63 @@
+"""``shedjoin control``: send messages to running joins, and see what became of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from shedjoin.control.folder import Control
+from shedjoin.errors import ShedjoinError
+
+app = typer.Typer(help="Steer running joins by messages.", no_args_is_help=True)
+Folder = Annotated[Path, typer.Argument(help="The folder given to the join.")]
+
+
+@app.command()
+def send(
+    folder: Folder,
+    settings: Annotated[
+        str, typer.Argument(help='What to set, such as \'{"budget": {"rows": 1000}}\'.')
+    ],
+) -> None:
+    """Send a message to all joins that read the folder."""
+    try:
+        told = json.loads(settings)
+    except ValueError as error:
+        _fail(f"{settings!r} is not JSON: {error}.", 'write {"budget": {"rows": 1000}}')
+    if not isinstance(told, dict):
+        _fail(f"{settings!r} is not an object.", 'write {"budget": {"rows": 1000}}')
+    if not folder.is_dir():
+        _fail(f"{folder} is not a folder.", "name the folder given to the join")
+    try:
+        name = Control(folder).send(**told)
+    except ShedjoinError as error:
+        _fail(error.problem, error.fix)
+    Console().print(name)
+
+
+@app.command("list")
+def list_messages(folder: Folder) -> None:
+    """Show the messages of a folder, and what every join made of them."""
+    if not folder.is_dir():
+        _fail(f"{folder} is not a folder.", "name the folder given to the join")
+    control = Control(folder)
+    table = Table("message", "join", "from micro-batch", "refused because", box=None)
+    read = set()
+    for join in control.joins():
+        for entry in control.applied(join):
+            read.add(entry.name)
+            table.add_row(entry.name, join, str(entry.micro_batch), entry.refused)
+    for name in control.sent():
+        if name not in read:
+            table.add_row(name, "", "not read yet", "")
+    Console().print(table)
+
+
+def _fail(problem: str, fix: str) -> NoReturn:
+    Console(stderr=True).print(f"{problem}\nFix: {fix}", markup=False, highlight=False)
+    raise typer.Exit(2)

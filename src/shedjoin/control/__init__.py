@@ -1,0 +1,1 @@
+"""Messages that change how a running join sheds, and the record of them."""

@@ -1,0 +1,86 @@
+"""The folder that control messages are put into, one file each."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+from shedjoin.control.message import encode_message
+from shedjoin.control.record import Entry
+
+SUFFIX = ".json"
+_RECORDS = "_records"
+"""Spark does not read files and folders whose names begin with _ or a dot."""
+
+
+class Control:
+    """Steer running joins by messages in a folder.
+
+    A message is applied by every shard at the start of the same micro-batch, and kept
+    in the state of the join: a restart goes on with what is in force.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder, which the driver and all executors can read. It is made if it is
+        not there. One folder may steer several joins.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     control = Control(folder)
+    ...     name = control.send(budget={"rows": 1000})
+    ...     control.sent() == [name]
+    True
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).absolute()
+        self.path.mkdir(parents=True, exist_ok=True)
+
+    def send(self, **settings: Any) -> str:  # noqa: ANN401  (any JSON; it is checked)
+        """Send a message; return its name.
+
+        Messages come into force in the order of their names, which begin with the time
+        at which they were sent. What no join would accept is refused here.
+        """
+        text = encode_message(**settings)
+        name = f"{time.time_ns():020d}-{token_hex(4)}{SUFFIX}"
+        part = self.path / f".{name}"
+        with part.open("xb") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        part.rename(self.path / name)  # so that nobody reads half of it
+        return name
+
+    def sent(self) -> list[str]:
+        """Names of all messages, the oldest first."""
+        return sorted(path.name for path in self.path.glob(f"[!._]*{SUFFIX}"))
+
+    def note(self, join: str, entries: list[Entry]) -> None:
+        """Write down what a join has made of messages; older entries stay."""
+        known = {entry.name: entry for entry in self.applied(join)}
+        known |= {entry.name: entry for entry in entries}
+        rows = sorted(known.values())
+        folder = self.path / _RECORDS
+        folder.mkdir(exist_ok=True)
+        part = folder / f".{join}-{token_hex(4)}"
+        part.write_text(json.dumps([list(row) for row in rows]))
+        part.rename(folder / f"{join}{SUFFIX}")
+
+    def applied(self, join: str) -> list[Entry]:
+        """What became of the messages that a join has read, the oldest first."""
+        path = self.path / _RECORDS / f"{join}{SUFFIX}"
+        if not path.exists():
+            return []
+        return [Entry(*row) for row in json.loads(path.read_text())]
+
+    def joins(self) -> list[str]:
+        """Queries and names of the joins that have read messages here."""
+        return sorted(path.stem for path in (self.path / _RECORDS).glob(f"*{SUFFIX}"))

@@ -1,0 +1,85 @@
+"""A control message: JSON that names its format and what it sets."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple
+
+from shedjoin.control.settings import SETTINGS, read_setting
+from shedjoin.errors import ParameterError, ShedjoinError
+
+FORMAT = 1
+MOST_BYTES = 64 << 10
+"""A message goes to every shard and is kept in its state."""
+
+
+class Message(NamedTuple):
+    """A message as it was sent: the name of its file, and what it sets.
+
+    All settings of a message come into force together, or none.
+    """
+
+    name: str
+    settings: dict[str, Any]
+
+
+def encode_message(**settings: object) -> bytes:
+    """Write a message; refuse what a join would refuse whatever its state.
+
+    >>> encode_message(budget={"rows": 1000})
+    b'{"format": 1, "set": {"budget": {"rows": 1000}}}'
+    """
+    text = json.dumps({"format": FORMAT, "set": settings}, sort_keys=True).encode()
+    decode_message("", text)
+    return text
+
+
+def decode_message(name: str, text: bytes) -> Message:
+    """Read a message; ``ParameterError`` says why one is refused."""
+    if len(text) > MOST_BYTES:
+        raise ParameterError(
+            f"the message has {len(text):,} bytes.",
+            fix=f"write at most {MOST_BYTES:,}.",
+        )
+    try:
+        told = json.loads(text, parse_constant=_no_number)
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(
+            f"the message is not JSON: {error}.",
+            fix='write {"format": 1, "set": {"budget": {"rows": 1000}}}.',
+        ) from error
+    settings = _settings(told)
+    for setting, value in settings.items():
+        try:
+            read_setting(setting, value)
+        except ShedjoinError:
+            raise
+        except Exception as error:  # a value of a kind that nobody thought of
+            raise ParameterError(
+                f"{setting} cannot be {value!r}: {error!r}.",
+                fix="see docs/how-to/steer-a-query.md for what can be set.",
+            ) from error
+    return Message(name, settings)
+
+
+def _settings(told: object) -> dict[str, Any]:
+    if not isinstance(told, dict) or set(told) != {"format", "set"}:
+        raise ParameterError(
+            'the message is not an object of "format" and "set".',
+            fix='write {"format": 1, "set": {"budget": {"rows": 1000}}}.',
+        )
+    if type(told["format"]) is not int or told["format"] != FORMAT:
+        raise ParameterError(
+            f"the message is of format {told['format']!r}.",
+            fix=f"write format {FORMAT}, or run a version that reads the other.",
+        )
+    settings = told["set"]
+    if not isinstance(settings, dict) or not settings:
+        raise ParameterError(
+            "the message sets nothing.", fix=f"set one of {', '.join(SETTINGS)}."
+        )
+    return settings
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is not a number of JSON")

@@ -1,0 +1,82 @@
+"""What control messages have done to a join: part of the state of every shard.
+
+Every shard is sent every message in the same micro-batch, so all of them hold the same
+record, and a repeated micro-batch makes it again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from shedjoin.control.message import Message, decode_message
+from shedjoin.control.steered import steered
+from shedjoin.errors import ParameterError, ShedjoinError
+from shedjoin.spec.streams import JoinSpec
+
+KEPT = 50
+"""Entries that a record keeps; older ones are forgotten, what they set is not."""
+
+
+class Sent(NamedTuple):
+    """A file of the control folder, as it was read."""
+
+    name: str
+    text: bytes
+
+
+class Messages(NamedTuple):
+    """Files that one micro-batch has read, and its number."""
+
+    sent: Sequence[Sent]
+    micro_batch: int
+
+
+class Entry(NamedTuple):
+    """What became of a message: in force from a micro-batch on, or refused, and why."""
+
+    micro_batch: int
+    name: str
+    refused: str
+
+
+class Record(NamedTuple):
+    """What is in force, and the latest entries, oldest first."""
+
+    in_force: dict[str, Any]
+    entries: tuple[Entry, ...] = ()
+
+    @staticmethod
+    def of(facts: dict[str, Any]) -> Record:
+        """Read a record from the facts that are stored of it."""
+        entries = tuple(Entry(*entry) for entry in facts.get("entries", ()))
+        return Record(facts.get("in_force", {}), entries)
+
+    def facts(self) -> dict[str, Any]:
+        """Give what is stored of it; nothing as long as nothing was sent."""
+        if not self.entries:
+            return {}
+        return {"in_force": self.in_force, "entries": [list(e) for e in self.entries]}
+
+    def after(self, sent: Iterable[Sent], spec: JoinSpec, micro_batch: int) -> Record:
+        """Apply messages in the order of their names."""
+        record = self
+        for one in sorted(sent):
+            record = record._after_one(one, spec, micro_batch)
+        return record._replace(entries=record.entries[-KEPT:])
+
+    def _after_one(self, sent: Sent, spec: JoinSpec, micro_batch: int) -> Record:
+        in_force, refused = self.in_force, ""
+        try:
+            message: Message = decode_message(sent.name, sent.text)
+            in_force = self.in_force | message.settings
+            changed = steered(spec, in_force, before=self.in_force)
+            if "policy" in message.settings and changed.shedding is None:
+                raise ParameterError(
+                    "a policy without a budget: nothing would be shed.",
+                    fix="set a budget with it.",
+                )
+        except ShedjoinError as error:
+            in_force, refused = self.in_force, error.problem
+        entry = Entry(micro_batch, sent.name, refused)
+        return Record(in_force, (*self.entries, entry))

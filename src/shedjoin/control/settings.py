@@ -1,0 +1,76 @@
+"""What a message may set, from JSON to the values of a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from shedjoin.errors import ParameterError
+from shedjoin.policies import POLICIES
+from shedjoin.policies.base import Policy
+from shedjoin.spec.budget import Budget
+
+AS_STARTED = "as started"
+"""In place of a value: what the arguments of the join say."""
+
+
+def read_setting(name: str, value: object) -> Budget | Policy | None:
+    """Value of one setting; None is what the join was started with.
+
+    >>> read_setting("budget", {"rows": 1000})
+    Budget(rows=1000, memory=None, split=None)
+    >>> read_setting("policy", {"name": "Rand", "parameters": {"seed": 7}})
+    Rand(seed=7)
+    """
+    if name not in SETTINGS:
+        raise ParameterError(
+            f"setting {name!r} is not known.",
+            fix=f"set one of {', '.join(SETTINGS)}.",
+        )
+    if value == AS_STARTED:
+        return None
+    return SETTINGS[name](value)
+
+
+def _budget(value: object) -> Budget:
+    told = dict(_mapping("budget", value, {field.name for field in fields(Budget)}))
+    if isinstance(told.get("split"), list):
+        told["split"] = tuple(told["split"])
+    return Budget(**told)
+
+
+def _policy(value: object) -> Policy:
+    told = _mapping("policy", value, {"name", "parameters"})
+    kinds = {kind.__name__: kind for kind in POLICIES}
+    name = told.get("name")
+    if not isinstance(name, str) or name not in kinds:
+        raise ParameterError(
+            f"policy {name!r} is not known.",
+            fix=f"name one of {', '.join(kinds)}.",
+        )
+    kind: Any = kinds[name]
+    known = {field.name for field in fields(kind)}
+    made: Policy = kind(**_mapping(name, told.get("parameters", {}), known))
+    return made
+
+
+SETTINGS: dict[str, Callable[[object], Budget | Policy]] = {
+    "budget": _budget,
+    "policy": _policy,
+}
+
+
+def _mapping(name: str, value: object, known: set[str]) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ParameterError(
+            f"{name} is {value!r}, not an object.",
+            fix=f'write {{"{name}": {{...}}}}, or "{AS_STARTED}".',
+        )
+    odd = sorted(set(value) - known)
+    if odd:
+        raise ParameterError(
+            f"{name} has no {odd[0]!r}.",
+            fix=f"write {', '.join(sorted(known)) or 'nothing'} in it.",
+        )
+    return value

@@ -1,0 +1,88 @@
+"""Control messages on Spark: a stream of files, and a record of what became of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from weakref import WeakKeyDictionary
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
+from pyspark.sql.streaming.listener import (
+    QueryIdleEvent,
+    QueryProgressEvent,
+    QueryStartedEvent,
+    QueryTerminatedEvent,
+    StreamingQueryListener,
+)
+
+from shedjoin.control.folder import SUFFIX, Control
+from shedjoin.control.record import Record
+from shedjoin.errors import ParameterError
+from shedjoin.spark.wire import PACKED, ControlPacker
+
+_listening: WeakKeyDictionary[SparkSession, set[tuple[Path, str]]] = WeakKeyDictionary()
+_FILE = "path string, modificationTime timestamp, length long, content binary"
+
+
+def message_rows(
+    session: SparkSession, control: Control, numbers: list[int], *, streaming: bool
+) -> DataFrame:
+    """Messages as packed rows, each for every shard.
+
+    Spark logs which files a micro-batch has read before it runs it: a repeated one
+    reads the same.
+    """
+    if not streaming:
+        raise ParameterError(
+            "control= steers a running query, and a batch query is over at once.",
+            fix="leave control out, and pass budget= and keep=.",
+        )
+    files = session.readStream.format("binaryFile").schema(_FILE)
+    found = files.option("pathGlobFilter", f"*{SUFFIX}").load(str(control.path))
+    name = F.element_at(F.split("path", "/"), -1)
+    return found.select(name.alias("name"), "content").mapInArrow(
+        ControlPacker(numbers), PACKED
+    )
+
+
+def keep_records(session: SparkSession, control: Control, name: str) -> None:
+    """Write down beside the messages what every query makes of them.
+
+    One listener is enough for all joins of a session with this name and folder.
+    """
+    known = _listening.setdefault(session, set())
+    if (control.path, name) not in known:
+        session.streams.addListener(_Recorder(control, name))
+        known.add((control.path, name))
+
+
+class _Recorder(StreamingQueryListener):
+    """Takes the record out of a query's progress.
+
+    A driver that dies before it is told loses nothing: the state has the record, and
+    the next micro-batch tells it again.
+    """
+
+    def __init__(self, control: Control, name: str) -> None:
+        self._control = control
+        self._name = name
+
+    def onQueryStarted(self, event: QueryStartedEvent) -> None:
+        """Nothing is known yet."""
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:
+        """Note what is new."""
+        counts = event.progress.observedMetrics.get(self._name)
+        told = None if counts is None else counts.asDict().get("control")
+        if told:
+            record = Record.of(json.loads(told))
+            if record.entries:
+                join = f"{event.progress.id}-{self._name}"
+                self._control.note(join, list(record.entries))
+
+    def onQueryIdle(self, event: QueryIdleEvent) -> None:
+        """Nothing has changed."""
+
+    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
+        """The record stays."""
