@@ -71,6 +71,7 @@ def test_restarts_change_nothing(keep: object, every: int) -> None:
     assert sum(plain.report.shed) > 0
 
 
+@pytest.mark.slow
 def test_weights_stay_right_while_the_budget_changes() -> None:
     """Over 40 seeds the sum of weights estimates the number of exact results."""
     exact = joined().report.matched
