@@ -13,6 +13,7 @@ from oracle.policies import age_priorities
 from shedjoin.models.curve import AGES, LEVELS, Curve, age_of, level_of, priorities
 from shedjoin.plan import recall
 
+from .plain import rates_by_age
 from .rooms import room
 
 KEEP = (6400, 640, 3200)
@@ -107,11 +108,11 @@ def test_rates_by_age(streams: int, rng: np.random.Generator) -> None:
     matches, seconds = learn(curve, streams, rng)
     found = curve.by_age()
     for stream in range(streams):
-        rate = 0.0
-        for age in range(AGES):
-            if time := total(seconds, stream, None, age):
-                rate = total(matches, stream, None, age) / time
-            assert found[stream, age] == pytest.approx(rate)
+        met, waited = (
+            [total(some, stream, None, age) for age in range(AGES)]
+            for some in (matches, seconds)
+        )
+        assert found[stream].tolist() == pytest.approx(rates_by_age(met, waited))
 
 
 @pytest.mark.parametrize("streams", [2, 3])

@@ -24,6 +24,9 @@ _TINY = 1e-30
 _FACTORS = 0.01, 100.0
 _COUNTS = np.exp2((np.arange(LEVELS) - 1.5) / 2.0)
 """A typical count of each level."""
+_NEAR = 0.7 ** np.abs(np.subtract.outer(np.arange(AGES), np.arange(AGES)))
+"""How much the evidence of one age says of another."""
+_HOPE = 1.0
 Table = npt.NDArray[np.float64]
 
 
@@ -95,12 +98,19 @@ class Curve:
     def by_age(self) -> Table:
         """Results per second, by stream and age, whatever the key.
 
-        An age that nothing has reached yet is taken to go on as the one before it.
+        An age leans on the ages around it, by as much as a few matches of evidence. One
+        that nothing has reached yet, as in the first window, is taken to go on as the
+        last ages before it, with one match more than they had: as long as next to
+        nothing has matched, what is still to come may be better than what was seen.
         """
-        seconds = self.seconds.sum(axis=1)
-        rate = _ratio(self.matches.sum(axis=1), seconds)
-        known = np.where(seconds > 0.0, np.arange(AGES), 0)
-        return np.take_along_axis(rate, np.maximum.accumulate(known, axis=1), axis=1)
+        seconds, matches = self.seconds.sum(axis=1), self.matches.sum(axis=1)
+        around = _ratio(matches @ _NEAR, seconds @ _NEAR)
+        lean = _STRENGTH / np.maximum(around, _TINY)
+        rate = np.where(around > 0.0, (matches + _STRENGTH) / (seconds + lean), 0.0)
+        last = AGES - 1 - np.argmax(seconds[:, ::-1] > 0.0, axis=1)[:, None]
+        near = np.take_along_axis(seconds @ _NEAR, last, axis=1)
+        ahead = np.take_along_axis(matches @ _NEAR, last, axis=1) + _HOPE
+        return np.where(np.arange(AGES) > last, _ratio(ahead, near), rate)
 
     def by_level(self, per_count: float) -> Table:
         """Results per second, by stream, level and age.

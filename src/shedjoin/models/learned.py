@@ -146,7 +146,7 @@ class Models:
 
         Counts of several other streams multiply.
         """
-        return self.frequency.of_partners(stream, key, self.clock_us)[1]
+        return self._counts(stream, key, self.clock_us)[1]
 
     def rate(self, stream: int) -> float:
         """Arrivals of a stream per second, lately."""
@@ -276,14 +276,20 @@ class Models:
 
         Counts of that time, faded until now, would be those of rarer keys.
         """
-        return level_of(self.frequency.of_partners(stream, key, self._counted_us)[0])
+        return level_of(self._counts(stream, key, self._counted_us)[0])
+
+    def _counts(
+        self, stream: IntArray, key: IntArray, clock_us: int
+    ) -> tuple[FloatArray, FloatArray]:
+        passed = clock_us - int(self._clocks[_FIRST])
+        return self.frequency.of_partners(stream, key, clock_us, passed)
 
     def _known(self, stream: IntArray, key: IntArray) -> tuple[IntArray, FloatArray]:
         """Level of each row's key on the other streams, and what is new of it.
 
         Levels go by the slow pace, which does not jump; what is new comes on top.
         """
-        slow, best = self.frequency.of_partners(stream, key, self.clock_us)
+        slow, best = self._counts(stream, key, self.clock_us)
         news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
         return level_of(slow), news
 
