@@ -86,7 +86,7 @@ def test_a_key_that_has_just_begun_counts_as_what_it_comes_to(halvings: float) -
     slow = steady * (1.0 - faded)
     fast = steady * (1.0 - faded**FASTER) / FASTER
     assert begun(fast / slow) == pytest.approx(faded)
-    certain = 1.0 - 1.0 / math.sqrt(fast)
+    certain = 1.0 - 1.0 / math.sqrt(2.0 * fast)
     assert at_best(slow, fast, 1e-9, 0.0) == pytest.approx(steady * certain)
     assert at_best(slow, fast, faded, 0.0) == pytest.approx(steady)
 

@@ -37,7 +37,7 @@ def rates_by_age(matches: list[float], seconds: list[float]) -> list[float]:
             for table in (matches, seconds)
         )
         if age > known[-1]:
-            rates.append((found + 1.0) / time)
+            rates.append(found / time + 1.0 / sum(seconds))
         elif found:
             lean = STRENGTH * time / found
             rates.append((matches[age] + STRENGTH) / (seconds[age] + lean))
@@ -58,7 +58,7 @@ def best_count(slow: float, fast: float, faded: float, usual: float) -> float:
         return slow / full
     if fast < expected:  # and goes on falling
         return 10.0 * fast / full_fast * fast / expected
-    before = max(0.0, min(usual, 0.8 * (slow - fast)))
+    before = max(0.0, min(2.0 * usual, 0.8 * (slow - fast)))
     share = (fast - before / 10.0) / (slow - before)
     low, high = faded, math.exp2(-1 / AGES)
     for _ in range(100):  # how long has it come, if it came evenly and not before
@@ -67,7 +67,7 @@ def best_count(slow: float, fast: float, faded: float, usual: float) -> float:
             low = middle
         else:
             high = middle
-    return 10.0 * (fast - math.sqrt(fast)) / (1.0 - high**10)
+    return 10.0 * (fast - math.sqrt(fast / 2.0)) / (1.0 - high**10)
 
 
 class PlainModels:
@@ -97,9 +97,12 @@ class PlainModels:
         self._batches.append((clock, rows))
         for row in sorted(rows, key=lambda row: row.stream):
             for ghost in self._ghosts:
-                if ghost.stream != row.stream and ghost.key == row.key:
+                same = ghost.stream != row.stream and ghost.key == row.key
+                if same and self._counted:
                     self._meet(ghost, row, before)
             self._ghosts.append(row)
+        if not self._counted:  # levels said nothing yet
+            self._since = clock
         if (clock - self._since) * AGES >= self.window:
             self._tick(before)
         self._counted += [row._replace(time=min(row.time, clock)) for row in rows]
@@ -179,20 +182,26 @@ class PlainModels:
         )
         per_count = math.log(2.0) / (self.window * 1e-6)
         typical = [per_count * 2.0 ** ((n - 1.5) / 2.0) for n in range(LEVELS)]
-        everything, time = sum(map(sum, matches)), sum(map(sum, seconds))
         hoped = sum(sum(seconds[n]) * typical[n] for n in range(LEVELS))
-        factor = min(max(everything / hoped if hoped else 0.0, 0.01), 100.0)
-        start = STRENGTH / (factor * typical[level])
-        leaning = (sum(matches[level]) + STRENGTH) / (sum(seconds[level]) + start)
-        met, waited = (
-            [sum(line[age] for line in table) for age in range(AGES)]
-            for table in (matches, seconds)
+        factor = (sum(map(sum, matches)) + STRENGTH) / (hoped + STRENGTH)
+        factor = min(max(factor, 0.01), 100.0)
+        leaning = [
+            (sum(matches[n]) + STRENGTH)
+            / (sum(seconds[n]) + STRENGTH / (factor * typical[n]))
+            for n in range(LEVELS)
+        ]
+        shapes = rates_by_age(
+            [sum(line[age] for line in matches) for age in range(AGES)],
+            [
+                sum(seconds[n][age] * leaning[n] for n in range(LEVELS))
+                for age in range(AGES)
+            ],
         )
-        shapes = rates_by_age(met, waited)
+        if not any(shapes):
+            shapes = [1.0] * AGES
         rates = []
         for age in range(AGES):
-            factor = shapes[age] * time / everything if everything else 1.0
-            prior = STRENGTH / max(leaning * factor, 1e-30)
+            prior = STRENGTH / max(leaning[level] * shapes[age], 1e-30)
             rates.append(
                 (matches[level][age] + STRENGTH) / (seconds[level][age] + prior)
             )

@@ -15,6 +15,8 @@ _STEPS = 12
 _BEFORE = 0.8
 """Part of what the slow pace counts more than the fast one that may have come before
 a rise: the rest has faded since it began."""
+_CROWDED = 2.0
+"""Times a usual cell's count that may have come before a rise."""
 SHORTEST = 1.0 / 64.0
 """Half-lives that a key has come for at least: sooner, one arrival says too little."""
 _YOUNGEST = float(np.exp2(-SHORTEST))
@@ -47,10 +49,10 @@ def at_best(slow: float, fast: float, faded: float, usual: float) -> float:
     a part of what they would come to. What chance allows is judged by the counts
     themselves.
 
-    A rise counts for what is certain of it, and as if the key had begun to come when
-    its two counts say; before that it came as often as is ``usual``. A fall is taken to
-    go on: by the time that it is beyond doubt, the fast pace still counts much of what
-    was before it.
+    A rise counts for one standard deviation less, and as if the key had begun to come
+    when its two counts say; before that it may have counted twice as much as is
+    ``usual``: others share its cells. A fall is taken to go on: by the time that it is
+    beyond doubt, the fast pace still counts much of what was before it.
     """
     reached = 1.0 - faded**FASTER
     expected = slow / (1.0 - faded) * reached / FASTER
@@ -58,10 +60,10 @@ def at_best(slow: float, fast: float, faded: float, usual: float) -> float:
         return slow / (1.0 - faded)
     if fast < expected:
         return fast * FASTER / reached * (fast / expected)
-    before = max(0.0, min(usual, _BEFORE * (slow - fast)))
+    before = max(0.0, min(_CROWDED * usual, _BEFORE * (slow - fast)))
     since = begun((fast - before / FASTER) / (slow - before))
     since = max(faded, min(since, _YOUNGEST))
-    certain = float(fast - np.sqrt(fast))
+    certain = float(fast - np.sqrt(0.5 * fast))
     return certain * FASTER / (1.0 - since**FASTER)
 
 

@@ -103,22 +103,22 @@ class Curve:
 
         If keys came independently of all else, a row whose key was counted c times on
         the other stream would find c times ``per_count`` results a second. That, with
-        a factor that is learned, is where a level without evidence starts from: the
-        most frequent keys need not be among the monitored ones. Level 0 has no say in
-        the factor: before anything is counted, all rows are there. Cells lean on their
-        level's rate times the shape that all levels share, which is what came at an age
-        in parts of what the levels let expect: monitored keys change, and ages that
-        only rare keys have reached yet are not poor for that. All three weigh as much
-        as a few matches of evidence.
+        a factor that is learned and starts at 1, is where a level without evidence
+        starts from: the most frequent keys need not be among the monitored ones. Cells
+        lean on their level's rate times the shape that all levels share: what came at
+        an age, in parts of what the levels let expect there. Rates of ages themselves
+        would not do, since monitored keys change: ages that only rare keys have reached
+        so far would look poor. All of this weighs as much as a few matches of evidence.
         """
         expected = np.maximum(_COUNTS * per_count, _TINY)
         seconds, matches = self.seconds.sum(2), self.matches.sum(2)
-        hoped = (seconds * expected)[:, 1:].sum(1)
-        factor = (matches[:, 1:].sum(1) + _STRENGTH) / (hoped + _STRENGTH)
+        hoped = (seconds * expected).sum(1)
+        factor = (matches.sum(1) + _STRENGTH) / (hoped + _STRENGTH)
         prior = np.clip(factor, *_FACTORS)[:, None] * expected
         level = (matches + _STRENGTH) / (seconds + _STRENGTH / prior)
-        hoped = (self.seconds * level[:, :, None]).sum(1)
-        shape = np.where(hoped.any(1)[:, None], _along_age(self.matches.sum(1), hoped), 1.0)
+        likely = (self.seconds * level[:, :, None]).sum(1)
+        shape = _along_age(self.matches.sum(1), likely)
+        shape = np.where(shape.any(1, keepdims=True), shape, 1.0)
         cell = np.maximum(level[:, :, None] * shape[:, None, :], _TINY)
         return _ratio(self.matches + _STRENGTH, self.seconds + _STRENGTH / cell)
 

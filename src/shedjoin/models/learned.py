@@ -105,8 +105,10 @@ class Models:
         The clock after them is the greatest of their times if none is told; a row after
         it counts as if it came then. ``watched`` is what :meth:`make_room` told of
         these arrivals, if it was asked before. Without ``learn`` only the monitored
-        slice is kept up: it estimates the recall.
+        slice is kept up: it estimates the recall. Matches among the first arrivals tell
+        nothing: as long as no key was counted, all of them look rare.
         """
+        counted = bool(self.frequency.totals.any())
         if clock_us is None:
             clock_us = int(time.max())
         if not self._clocks[_FIRST]:
@@ -123,8 +125,10 @@ class Models:
         mine = [np.flatnonzero(stream == own) for own in self._streams]
         for own, rows in enumerate(mine):
             seen = rows[watched[rows]]
-            self._watch(own, key[seen], time[seen], learn=learn)
+            self._watch(own, key[seen], time[seen], learn=learn and counted)
         if learn:
+            if not counted:
+                self._clocks[_TICK] = self.clock_us
             self._tick()
             for own, rows in enumerate(mine):
                 counted = np.minimum(time[rows], self.clock_us)
