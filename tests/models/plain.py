@@ -89,7 +89,12 @@ class PlainModels:
         self._seconds: dict[Cell, float] = defaultdict(float)
 
     def observe(self, rows: list[Arrival], clock: int) -> None:
-        """Learn from arrivals."""
+        """Learn from arrivals; from the first of all in parts, each as all before."""
+        half = len(rows) // 2
+        if half and not self._counted:
+            self.observe(rows[:half], min(clock, max(row.time for row in rows[:half])))
+            self.observe(rows[half:], clock)
+            return
         before = self.clock or min(rows[0].time, clock)
         self._since = self._since or before
         self._first = self._first or before
@@ -97,12 +102,9 @@ class PlainModels:
         self._batches.append((clock, rows))
         for row in sorted(rows, key=lambda row: row.stream):
             for ghost in self._ghosts:
-                same = ghost.stream != row.stream and ghost.key == row.key
-                if same and self._counted:
+                if ghost.stream != row.stream and ghost.key == row.key:
                     self._meet(ghost, row, before)
             self._ghosts.append(row)
-        if not self._counted:  # levels said nothing yet
-            self._since = clock
         if (clock - self._since) * AGES >= self.window:
             self._tick(before)
         self._counted += [row._replace(time=min(row.time, clock)) for row in rows]

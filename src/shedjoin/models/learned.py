@@ -105,16 +105,31 @@ class Models:
         The clock after them is the greatest of their times if none is told; a row after
         it counts as if it came then. ``watched`` is what :meth:`make_room` told of
         these arrivals, if it was asked before. Without ``learn`` only the monitored
-        slice is kept up: it estimates the recall. Matches among the first arrivals tell
-        nothing: as long as no key was counted, all of them look rare.
+        slice is kept up: it estimates the recall.
+
+        The first arrivals of all are learned from in parts, each about as many as those
+        before it: as long as no key was counted, all keys look rare, and what rows of
+        frequent keys matched would be taken for what rare ones do.
         """
-        counted = bool(self.frequency.totals.any())
         if clock_us is None:
             clock_us = int(time.max())
         if not self._clocks[_FIRST]:
             self._clocks[[_FIRST, _TICK]] = min(int(time[0]), clock_us)
         if watched is None:
             watched = self.make_room(stream, key)
+        half = key.size // 2
+        if learn and half and not self.frequency.totals.any():
+            reached = min(clock_us, int(time[:half].max()))
+            for part, clock in ((slice(half), reached), (slice(half, None), clock_us)):
+                self.observe(
+                    stream[part],
+                    key[part],
+                    time[part],
+                    None if importance is None else importance[part],
+                    clock_us=clock,
+                    watched=watched[part],
+                )
+            return
         before = self.clock_us or min(int(time[0]), clock_us)
         self._counted_us = before
         self._clocks[_NOW] = max(before, clock_us)
@@ -125,10 +140,8 @@ class Models:
         mine = [np.flatnonzero(stream == own) for own in self._streams]
         for own, rows in enumerate(mine):
             seen = rows[watched[rows]]
-            self._watch(own, key[seen], time[seen], learn=learn and counted)
+            self._watch(own, key[seen], time[seen], learn=learn)
         if learn:
-            if not counted:
-                self._clocks[_TICK] = self.clock_us
             self._tick()
             for own, rows in enumerate(mine):
                 counted = np.minimum(time[rows], self.clock_us)
