@@ -11,6 +11,7 @@ from shedjoin.kernels.rates import (
     FASTER,
     add_spans,
     at_best,
+    begun,
     best_means,
     read_partners,
     read_table,
@@ -39,8 +40,8 @@ def test_counts_on_the_other_streams_multiply(
     counts = sketched(streams, 4096, keys, weights)
     stream, key = rng.integers(streams, size=60), rng.integers(9, size=60)
     slow, best = np.zeros(60), np.zeros(60)
-    fade = np.array([0.5, 0.25])
-    read_partners(stream, key, counts, fade, slow, best)
+    fade = np.array([0.5, 0.25, 0.875])
+    read_partners(stream, key, counts, fade, np.full(streams, 0.5), slow, best)
     for row in range(60):
         one, other = 1.0, 1.0
         for each in set(range(streams)) - {int(stream[row])}:
@@ -50,24 +51,61 @@ def test_counts_on_the_other_streams_multiply(
                 if seen == key[row]
             ]
             counted = [fade[pace] * sum(w[pace] for w in mine) for pace in range(2)]
-            one *= counted[0]
-            other *= at_best(*counted)
+            one *= counted[0] / (1.0 - 0.875)
+            other *= at_best(counted[0], counted[1], 0.875, 0.5)
         assert slow[row] == pytest.approx(one)
         assert best[row] == pytest.approx(other)
 
 
-@pytest.mark.parametrize("slow", [0.0, 1.0, 10.0, 200.0, 1e4])
-def test_the_fast_pace_counts_only_beyond_doubt(slow: float) -> None:
-    expected = slow / FASTER
+@pytest.mark.parametrize("halvings", [1 / 64, 0.1, 1.0, 60.0])
+@pytest.mark.parametrize("steady", [0.0, 1.0, 10.0, 200.0, 1e4])
+def test_the_fast_pace_counts_only_beyond_doubt(steady: float, halvings: float) -> None:
+    faded = 0.5**halvings
+    slow, reached = steady * (1.0 - faded), 1.0 - faded**FASTER
+    expected = steady * reached / FASTER
     doubt = 3.0 * math.sqrt((expected + 1.0) / 2.0)
     for fast in (expected - 0.999 * doubt, expected, expected + 0.999 * doubt):
-        if fast >= 0.0:
-            assert at_best(slow, fast) == slow
-    risen = expected + 1.001 * doubt
-    assert at_best(slow, risen) == pytest.approx(FASTER * (risen - math.sqrt(risen)))
+        if 0.0 <= fast <= slow:
+            assert at_best(slow, fast, faded, 0.0) == pytest.approx(steady)
     fallen = expected - 1.001 * doubt
     if fallen >= 0.0:
-        assert at_best(slow, fallen) == pytest.approx(FASTER * fallen)
+        known = fallen * FASTER / reached
+        assert at_best(slow, fallen, faded, 0.0) == pytest.approx(
+            known * known / steady
+        )
+    risen = expected + 1.001 * doubt
+    if risen <= slow:
+        certain = FASTER * (risen - math.sqrt(risen))
+        assert at_best(slow, risen, faded, 0.0) >= certain
+
+
+@pytest.mark.parametrize("halvings", [1 / 64, 0.05, 0.2, 0.6])
+def test_a_key_that_has_just_begun_counts_as_what_it_comes_to(halvings: float) -> None:
+    """However long ago it began, and however long others have been counted."""
+    steady, faded = 1e5, 0.5**halvings
+    slow = steady * (1.0 - faded)
+    fast = steady * (1.0 - faded**FASTER) / FASTER
+    assert begun(fast / slow) == pytest.approx(faded)
+    certain = 1.0 - 1.0 / math.sqrt(2.0 * fast)
+    assert at_best(slow, fast, 1e-9, 0.0) == pytest.approx(steady * certain)
+    assert at_best(slow, fast, faded, 0.0) == pytest.approx(steady)
+
+
+def test_what_came_before_a_rise_does_not_hide_when_it_began() -> None:
+    """A key that has come forty times as often for a twentieth of a half-life."""
+    steady, before, faded = 4e4, 1e3, 0.5**0.05
+    slow = steady * (1.0 - faded) + before * faded
+    fast = (steady * (1.0 - faded**FASTER) + before * faded**FASTER) / FASTER
+    blind, aware = (at_best(slow, fast, 1e-9, usual) for usual in (0.0, before))
+    assert blind < 0.5 * steady
+    assert 0.6 * steady < aware < steady
+
+
+def test_a_key_that_ends_falls_ahead_of_its_counts() -> None:
+    """Half a half-life of the fast pace after its end, half of it is left."""
+    faded = 0.5 ** (0.5 / FASTER)
+    slow, fast = 1e4 * faded, 1e3 * math.sqrt(0.5)
+    assert at_best(slow, fast, 1e-9, 0.0) == pytest.approx(1e4 * 0.5 / faded)
 
 
 def test_tables_are_read_between_two_ages_in_proportion(

@@ -18,7 +18,8 @@ def read(key: IntArray, cells: FloatArray) -> FloatArray:
     counts[1] = cells.reshape(-1, PACES)
     slow, best = np.zeros(key.size), np.zeros(key.size)
     stream = np.zeros(key.size, np.int64)
-    read_partners(stream, key, counts, np.ones(2), slow, best)
+    fade = np.array([1.0, 1.0, 0.0])
+    read_partners(stream, key, counts, fade, np.zeros(2), slow, best)
     return slow
 
 

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 AGES, LEVELS = 64, 24
 STRENGTH = 3.0
+WIDTH = 256
+"""Cells of a row of the least sketch."""
 Cell = tuple[int, int, int]
 """Stream, level and age."""
 
@@ -21,16 +23,64 @@ class Arrival(NamedTuple):
     importance: float = math.inf
 
 
+def rates_by_age(matches: list[float], seconds: list[float]) -> list[float]:
+    """Results per second by age; ages that nothing has reached go on as the last."""
+    known = [age for age in range(AGES) if seconds[age]]
+    if not known:
+        return [0.0] * AGES
+    rates = []
+    for age in range(AGES):
+        at = min(age, known[-1])
+        near = [0.7 ** abs(at - other) for other in range(AGES)]
+        found, time = (
+            sum(weight * one for weight, one in zip(near, table, strict=True))
+            for table in (matches, seconds)
+        )
+        if age > known[-1]:
+            rates.append(found / time + 1.0 / sum(seconds))
+        elif found:
+            lean = STRENGTH * time / found
+            rates.append((matches[age] + STRENGTH) / (seconds[age] + lean))
+        else:
+            rates.append(0.0)
+    return rates
+
+
+def best_count(slow: float, fast: float, faded: float, usual: float) -> float:
+    """Steady count of a key from its counts at two paces.
+
+    ``faded`` is what is left at the slow pace of a row that came when counting began,
+    ``usual`` the count of any key before it became frequent.
+    """
+    full, full_fast = 1.0 - faded, 1.0 - faded**10
+    expected = slow / full * full_fast / 10.0
+    if abs(fast - expected) <= 3.0 * math.sqrt((expected + 1.0) / 2.0):
+        return slow / full
+    if fast < expected:  # and goes on falling
+        return 10.0 * fast / full_fast * fast / expected
+    before = max(0.0, min(2.0 * usual, 0.8 * (slow - fast)))
+    share = (fast - before / 10.0) / (slow - before)
+    low, high = faded, math.exp2(-1 / AGES)
+    for _ in range(100):  # how long has it come, if it came evenly and not before
+        middle = (low + high) / 2.0
+        if sum(middle**n for n in range(10)) / 10.0 < share:
+            low = middle
+        else:
+            high = middle
+    return 10.0 * (fast - math.sqrt(fast / 2.0)) / (1.0 - high**10)
+
+
 class PlainModels:
     """Counts, curves and worth, by their definitions; every key is monitored.
 
     Counts of keys have the window as half-life, and a tenth of it at the fast pace;
-    evidence of matches has four windows.
+    evidence of matches has four windows. Counts are read as if they had been counted
+    for ever: they are divided by the part that has been reached since the first row.
     """
 
     def __init__(self, keep: tuple[int, ...]) -> None:
         self.keep, self.window = keep, max(keep)
-        self.clock = self._since = 0
+        self.clock = self._since = self._first = 0
         self._counted: list[Arrival] = []
         self._ghosts: list[Arrival] = []
         self._batches: list[tuple[int, list[Arrival]]] = []
@@ -39,9 +89,15 @@ class PlainModels:
         self._seconds: dict[Cell, float] = defaultdict(float)
 
     def observe(self, rows: list[Arrival], clock: int) -> None:
-        """Learn from arrivals."""
+        """Learn from arrivals; from the first of all in parts, each as all before."""
+        half = len(rows) // 2
+        if half and not self._counted:
+            self.observe(rows[:half], min(clock, max(row.time for row in rows[:half])))
+            self.observe(rows[half:], clock)
+            return
         before = self.clock or min(rows[0].time, clock)
         self._since = self._since or before
+        self._first = self._first or before
         self.clock = clock
         self._batches.append((clock, rows))
         for row in sorted(rows, key=lambda row: row.stream):
@@ -79,8 +135,10 @@ class PlainModels:
                     self._seconds[ghost.stream, level, age] += (end - start) * 1e-6
         self._since = self.clock
 
-    def _counts(self, stream: int, key: int, clock: int) -> list[tuple[float, float]]:
-        """Count a key on each other stream, at both paces."""
+    def _counts(
+        self, stream: int, key: int, clock: int
+    ) -> list[tuple[float, float, float]]:
+        """Count a key on each other stream, at both paces, and what is usual there."""
         found = []
         for other in set(range(len(self.keep))) - {stream}:
             ages = [
@@ -89,21 +147,30 @@ class PlainModels:
                 if row.stream == other and row.key == key
             ]
             slow, fast = (sum(0.5 ** (age * by) for age in ages) for by in (1, 10))
-            found.append((slow, fast))
+            everything = sum(
+                0.5 ** ((clock - row.time) / self.window)
+                for row in self._counted
+                if row.stream == other
+            )
+            found.append((slow, fast, everything / WIDTH))
         return found
 
+    def _faded(self, clock: int) -> float:
+        """What is left of the first row at the slow pace, after a tick at least."""
+        return math.exp2(-max((clock - self._first) / self.window, 1 / AGES))
+
     def _level(self, stream: int, key: int, clock: int) -> int:
-        count = math.prod(slow for slow, _ in self._counts(stream, key, clock))
+        full = 1.0 - self._faded(clock)
+        count = math.prod(slow / full for slow, *_ in self._counts(stream, key, clock))
         return min(LEVELS - 1, int(2.0 * math.log2(max(count, 0.5)) + 2.0))
 
     def news(self, stream: int, key: int) -> float:
         """How much more often a key comes than the slow pace says."""
-        factor = 1.0
-        for slow, fast in self._counts(stream, key, self.clock):
-            expected = slow / 10.0
-            if slow and abs(fast - expected) > 3.0 * math.sqrt((expected + 1.0) / 2.0):
-                certain = fast - math.sqrt(fast) if fast > expected else fast
-                factor *= 10.0 * certain / slow
+        factor, faded = 1.0, self._faded(self.clock)
+        for slow, fast, usual in self._counts(stream, key, self.clock):
+            if slow:
+                steady = slow / (1.0 - faded)
+                factor *= best_count(slow, fast, faded, usual) / steady
         return factor
 
     def _rates(self, stream: int, level: int) -> list[float]:
@@ -117,17 +184,26 @@ class PlainModels:
         )
         per_count = math.log(2.0) / (self.window * 1e-6)
         typical = [per_count * 2.0 ** ((n - 1.5) / 2.0) for n in range(LEVELS)]
-        everything, time = sum(map(sum, matches)), sum(map(sum, seconds))
         hoped = sum(sum(seconds[n]) * typical[n] for n in range(LEVELS))
-        factor = min(max(everything / hoped if hoped else 0.0, 0.01), 100.0)
-        start = STRENGTH / (factor * typical[level])
-        leaning = (sum(matches[level]) + STRENGTH) / (sum(seconds[level]) + start)
-        rates, shape = [], 0.0
+        factor = (sum(map(sum, matches)) + STRENGTH) / (hoped + STRENGTH)
+        factor = min(max(factor, 0.01), 100.0)
+        leaning = [
+            (sum(matches[n]) + STRENGTH)
+            / (sum(seconds[n]) + STRENGTH / (factor * typical[n]))
+            for n in range(LEVELS)
+        ]
+        shapes = rates_by_age(
+            [sum(line[age] for line in matches) for age in range(AGES)],
+            [
+                sum(seconds[n][age] * leaning[n] for n in range(LEVELS))
+                for age in range(AGES)
+            ],
+        )
+        if not any(shapes):
+            shapes = [1.0] * AGES
+        rates = []
         for age in range(AGES):
-            if here := sum(line[age] for line in seconds):
-                shape = sum(line[age] for line in matches) / here
-            factor = shape * time / everything if everything else 1.0
-            prior = STRENGTH / max(leaning * factor, 1e-30)
+            prior = STRENGTH / max(leaning[level] * shapes[age], 1e-30)
             rates.append(
                 (matches[level][age] + STRENGTH) / (seconds[level][age] + prior)
             )

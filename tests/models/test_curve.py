@@ -13,6 +13,7 @@ from oracle.policies import age_priorities
 from shedjoin.models.curve import AGES, LEVELS, Curve, age_of, level_of, priorities
 from shedjoin.plan import recall
 
+from .plain import rates_by_age
 from .rooms import room
 
 KEEP = (6400, 640, 3200)
@@ -107,11 +108,11 @@ def test_rates_by_age(streams: int, rng: np.random.Generator) -> None:
     matches, seconds = learn(curve, streams, rng)
     found = curve.by_age()
     for stream in range(streams):
-        rate = 0.0
-        for age in range(AGES):
-            if time := total(seconds, stream, None, age):
-                rate = total(matches, stream, None, age) / time
-            assert found[stream, age] == pytest.approx(rate)
+        met, waited = (
+            [total(some, stream, None, age) for age in range(AGES)]
+            for some in (matches, seconds)
+        )
+        assert found[stream].tolist() == pytest.approx(rates_by_age(met, waited))
 
 
 @pytest.mark.parametrize("streams", [2, 3])
@@ -120,30 +121,47 @@ def test_rates_by_level_lean_on_level_and_age(
 ) -> None:
     curve, per_count = empty(streams), 2000.0
     matches, seconds = learn(curve, streams, rng)
-    found, by_age = curve.by_level(per_count), curve.by_age()
+    found = curve.by_level(per_count)
     typical = [2.0 ** ((level - 1.5) / 2.0) * per_count for level in range(LEVELS)]
     for stream in range(streams):
         everything = total(matches, stream, None, None)
         hoped = sum(total(seconds, stream, n, None) * typical[n] for n in range(LEVELS))
-        factor = min(max(everything / hoped, 0.01), 100.0)
-        overall = everything / total(seconds, stream, None, None)
+        factor = min(max((everything + STRENGTH) / (hoped + STRENGTH), 0.01), 100.0)
+        rate = [
+            (total(matches, stream, level, None) + STRENGTH)
+            / (total(seconds, stream, level, None) + STRENGTH / (factor * start))
+            for level, start in enumerate(typical)
+        ]
+        met, likely = [], []
+        for age in range(AGES):
+            met.append(total(matches, stream, None, age))
+            waited = (total(seconds, stream, n, age) for n in range(LEVELS))
+            likely.append(sum(map(math.prod, zip(waited, rate, strict=True))))
+        shape = rates_by_age(met, likely)
         for level in (0, 1, 2, 3, LEVELS - 1):
-            start = factor * typical[level]
-            rate = (total(matches, stream, level, None) + STRENGTH) / (
-                total(seconds, stream, level, None) + STRENGTH / start
-            )
             for age in range(AGES):
-                leaning = max(rate * by_age[stream, age] / overall, 1e-30)
+                leaning = max(rate[level] * shape[age], 1e-30)
                 expected = (total(matches, stream, level, age) + STRENGTH) / (
                     total(seconds, stream, level, age) + STRENGTH / leaning
                 )
                 assert found[stream, level, age] == pytest.approx(expected)
 
 
+def test_ages_of_rare_keys_alone_are_not_poor() -> None:
+    """Late ages that only rare keys have reached, when frequent ones left the slice."""
+    curve = empty(2)
+    for level, rate, reached in ((12, 20.0, AGES // 2), (4, 1.0, AGES)):
+        curve.seconds[:, level, :reached] = 100.0
+        curve.matches[:, level, :reached] = 100.0 * rate
+    found = curve.by_level(1.0)
+    assert found[:, 12] == pytest.approx(np.full((2, AGES), 20.0), rel=0.1)
+    assert curve.by_age()[0, -1] == pytest.approx(1.0, rel=0.1)
+
+
 def test_without_evidence_a_level_is_as_good_as_its_count() -> None:
     found = empty(2).by_level(5.0)
     for level in range(LEVELS):
-        expected = 0.01 * 5.0 * 2.0 ** ((level - 1.5) / 2.0)  # the least factor
+        expected = 5.0 * 2.0 ** ((level - 1.5) / 2.0)
         assert found[:, level] == pytest.approx(np.full((2, AGES), expected))
     assert not empty(2).by_age().any()
 

@@ -7,13 +7,15 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from shedjoin.kernels.rates import at_best
 from shedjoin.models.frequency import Frequency
 
+from .plain import best_count
 from .rooms import room
 
 HALF_LIFE = 1000
 WIDE = 4096
+LONG = 1000 * HALF_LIFE
+"""So long that counts do not grow any more if all goes on as it does."""
 
 
 class Seen(NamedTuple):
@@ -67,15 +69,18 @@ def test_counts_are_sums_over_all_arrivals(
         seen += count_batch(frequency, rng, start, clock)
         later = clock + int(rng.integers(3 * HALF_LIFE))
         stream, key = rng.integers(streams, size=20), rng.integers(8, size=20)
-        slow, best = frequency.of_partners(stream, key, later)
+        passed = later - 5_000
+        slow, best = frequency.of_partners(stream, key, later, passed)
+        faded = 0.5 ** max(passed / HALF_LIFE, 1 / 64)
         for row in range(20):
             exact, at_once = 1.0, 1.0
             for other in set(range(streams)) - {int(stream[row])}:
                 wanted = other, int(key[row]), later
                 counts = (decayed(seen, *wanted, life) for life in (1000, 100))
                 steady, lately = counts
-                exact *= steady
-                at_once *= at_best(steady, lately)
+                exact *= steady / (1.0 - faded)
+                usual = decayed(seen, other, None, later, HALF_LIFE) / WIDE
+                at_once *= best_count(steady, lately, faded, usual)
             assert slow[row] == pytest.approx(exact, rel=1e-9, abs=1e-200)
             assert best[row] == pytest.approx(at_once, rel=1e-9, abs=1e-200)
         for each in range(streams):
@@ -90,7 +95,7 @@ def test_a_narrow_sketch_never_counts_too_little(rng: np.random.Generator) -> No
         seen += count_batch(frequency, rng, start, clock)
     key = np.arange(7)
     for stream in range(2):
-        slow, _ = frequency.of_partners(np.full(7, stream), key, clock)
+        slow, _ = frequency.of_partners(np.full(7, stream), key, clock, LONG)
         exact = [decayed(seen, 1 - stream, one, clock, HALF_LIFE) for one in range(7)]
         assert (slow >= np.array(exact) * (1 - 1e-9)).all()
         assert slow.max() > max(exact) * 1.01  # keys share cells
@@ -99,7 +104,7 @@ def test_a_narrow_sketch_never_counts_too_little(rng: np.random.Generator) -> No
 def test_nothing_counts_nothing() -> None:
     frequency = fading(2, 4)
     nobody = np.zeros(3, np.int64)
-    slow, best = frequency.of_partners(nobody, nobody, 1 << 60)
+    slow, best = frequency.of_partners(nobody, nobody, 1 << 60, 0)
     assert slow.tolist() == best.tolist() == [0.0] * 3
     assert frequency.total(0, 1 << 60) == 0.0
 
@@ -109,10 +114,10 @@ def test_a_burst_is_noticed_at_the_fast_pace() -> None:
     frequency, rows = fading(2, WIDE), np.zeros(50, np.int64)
     even = np.linspace(10_000, 20_000, 50).astype(np.int64)
     frequency.add(1, rows, even, 20_000)
-    slow, best = frequency.of_partners(rows[:1], rows[:1], 20_000)
+    slow, best = frequency.of_partners(rows[:1], rows[:1], 20_000, LONG)
     assert best[0] == slow[0]
     frequency.add(1, rows, np.full(50, 20_000), 20_000)
-    slow, best = frequency.of_partners(rows[:1], rows[:1], 20_000)
+    slow, best = frequency.of_partners(rows[:1], rows[:1], 20_000, LONG)
     assert best[0] > 3 * slow[0]
 
 
@@ -123,5 +128,17 @@ def test_a_long_silence_is_forgotten_at_both_paces() -> None:
     frequency.add(1, row, np.array([3000]), 3000)
     clock = 1100 * HALF_LIFE
     frequency.add(1, row, np.array([clock]), clock)
-    slow, best = frequency.of_partners(row, row, clock)
+    slow, best = frequency.of_partners(row, row, clock, LONG)
     assert slow[0] == best[0] == 1.0
+
+
+@pytest.mark.parametrize("passed", [1, 15, 100, 400, 3000])
+def test_counts_mean_the_same_from_the_start_on(passed: int) -> None:
+    """A key that comes once a microsecond counts H / log 2, however short the time."""
+    frequency, row = fading(2, WIDE), np.zeros(1, np.int64)
+    time = np.arange(5_000, 5_000 + max(passed, HALF_LIFE // 64))
+    clock = int(time[-1]) + 1
+    frequency.add(1, np.zeros(time.size, np.int64), time, clock)
+    slow, best = frequency.of_partners(row, row, clock, passed)
+    assert slow[0] == pytest.approx(HALF_LIFE / np.log(2.0), rel=0.05)
+    assert best[0] == slow[0]

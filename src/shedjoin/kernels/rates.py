@@ -11,20 +11,60 @@ from shedjoin.types import Cube, FloatArray, Grid, IntArray
 
 FASTER = 10
 _DOUBT = 3.0
+_STEPS = 12
+_BEFORE = 0.8
+"""Part of what the slow pace counts more than the fast one that may have come before
+a rise: the rest has faded since it began."""
+_CROWDED = 2.0
+"""Times a usual cell's count that may have come before a rise."""
+SHORTEST = 1.0 / 64.0
+"""Half-lives that a key has come for at least: sooner, one arrival says too little."""
+_YOUNGEST = float(np.exp2(-SHORTEST))
 
 
 @inline_kernel
-def at_best(slow: float, fast: float) -> float:
-    """Take the fast pace's count where it differs by more than chance allows.
+def begun(share: float) -> float:
+    """``2^-t`` of a key that has come for t half-lives, evenly and not before.
 
-    A rise counts for what is certain of it.
+    ``share`` is its count at the fast pace in parts of that at the slow one. The slow
+    pace has reached ``1 - x`` of its steady count with ``x = 2^-t``, the fast one
+    ``1 - x^10`` of a tenth of it. Their ratio is ``(1 + x + ... + x^9) / 10``, which
+    tells x; Newton's steps come from above and do not overshoot.
     """
-    expected = slow / FASTER
+    x = 1.0
+    for _ in range(_STEPS):
+        value, slope = 1.0, 0.0
+        for _ in range(FASTER - 1):
+            slope = slope * x + value
+            value = value * x + 1.0
+        x = max(0.0, x - (value - FASTER * share) / slope)
+    return x
+
+
+@inline_kernel
+def at_best(slow: float, fast: float, faded: float, usual: float) -> float:
+    """Steady count of a key: by the slow pace, or beyond doubt by the fast one.
+
+    ``faded`` is ``2^-t`` if counting began t half-lives ago: counts have reached only
+    a part of what they would come to. What chance allows is judged by the counts
+    themselves.
+
+    A rise counts for one standard deviation less, and as if the key had begun to come
+    when its two counts say; before that it may have counted twice as much as is
+    ``usual``: others share its cells. A fall is taken to go on: by the time that it is
+    beyond doubt, the fast pace still counts much of what was before it.
+    """
+    reached = 1.0 - faded**FASTER
+    expected = slow / (1.0 - faded) * reached / FASTER
     if abs(fast - expected) <= _DOUBT * np.sqrt(0.5 * expected + 0.5):
-        return slow
-    if fast > expected:
-        fast -= np.sqrt(fast)
-    return fast * FASTER
+        return slow / (1.0 - faded)
+    if fast < expected:
+        return fast * FASTER / reached * (fast / expected)
+    before = max(0.0, min(_CROWDED * usual, _BEFORE * (slow - fast)))
+    since = begun((fast - before / FASTER) / (slow - before))
+    since = max(faded, min(since, _YOUNGEST))
+    certain = float(fast - np.sqrt(0.5 * fast))
+    return certain * FASTER / (1.0 - since**FASTER)
 
 
 @kernel_no_refcount
@@ -33,15 +73,19 @@ def read_partners(
     key: IntArray,
     counts: Cube,
     fade: FloatArray,
+    usual: FloatArray,
     into_slow: FloatArray,
     into_best: FloatArray,
 ) -> None:
-    """Count of each row's key on the other streams: at the slow pace, and at best.
+    """Steady count of each row's key on the other streams: at the slow pace, and best.
 
-    ``counts`` is by stream, cell and pace. Counts of several streams multiply.
+    ``counts`` is by stream, cell and pace. Counts of several streams multiply. ``fade``
+    is what counts have faded to at either pace; last, what an arrival would have faded
+    to at the slow pace that came when counting began.
     """
     streams, cells, _ = counts.shape
     width = cells // DEPTH
+    faded = fade[2]
     for row in range(key.size):
         bits = mixed(key[row] ^ SALT)
         into_slow[row] = 1.0
@@ -54,8 +98,9 @@ def read_partners(
                 cell = depth * width + ((bits >> (21 * depth)) & (width - 1))
                 slow = min(slow, counts[other, cell, 0])
                 fast = min(fast, counts[other, cell, 1])
-            into_slow[row] *= fade[0] * slow
-            into_best[row] *= at_best(fade[0] * slow, fade[1] * fast)
+            slow, fast = fade[0] * slow, fade[1] * fast
+            into_slow[row] *= slow / (1.0 - faded)
+            into_best[row] *= at_best(slow, fast, faded, usual[other])
 
 
 @kernel_no_refcount

@@ -24,6 +24,8 @@ _TINY = 1e-30
 _FACTORS = 0.01, 100.0
 _COUNTS = np.exp2((np.arange(LEVELS) - 1.5) / 2.0)
 """A typical count of each level."""
+_NEAR = 0.7 ** np.abs(np.subtract.outer(np.arange(AGES), np.arange(AGES)))
+"""How much the evidence of one age says of another."""
 Table = npt.NDArray[np.float64]
 
 
@@ -93,35 +95,49 @@ class Curve:
         self.seconds *= factor
 
     def by_age(self) -> Table:
-        """Results per second, by stream and age, whatever the key.
-
-        An age that nothing has reached yet is taken to go on as the one before it.
-        """
-        seconds = self.seconds.sum(axis=1)
-        rate = _ratio(self.matches.sum(axis=1), seconds)
-        known = np.where(seconds > 0.0, np.arange(AGES), 0)
-        return np.take_along_axis(rate, np.maximum.accumulate(known, axis=1), axis=1)
+        """Results per second, by stream and age, whatever the key."""
+        return _along_age(self.matches.sum(axis=1), self.seconds.sum(axis=1))
 
     def by_level(self, per_count: float) -> Table:
         """Results per second, by stream, level and age.
 
         If keys came independently of all else, a row whose key was counted c times on
         the other stream would find c times ``per_count`` results a second. That, with
-        a factor that is learned, is where a level without evidence starts from: the
-        most frequent keys need not be among the monitored ones. Cells lean on their
-        level's rate times the shape that all levels share. Both weigh as much as
-        a few matches of evidence.
+        a factor that is learned and starts at 1, is where a level without evidence
+        starts from: the most frequent keys need not be among the monitored ones. Cells
+        lean on their level's rate times the shape that all levels share: what came at
+        an age, in parts of what the levels let expect there. Rates of ages themselves
+        would not do, since monitored keys change: ages that only rare keys have reached
+        so far would look poor. All of this weighs as much as a few matches of evidence.
         """
         expected = np.maximum(_COUNTS * per_count, _TINY)
         seconds, matches = self.seconds.sum(2), self.matches.sum(2)
-        factor = _ratio(matches.sum(1), (seconds * expected).sum(1))
+        hoped = (seconds * expected).sum(1)
+        factor = (matches.sum(1) + _STRENGTH) / (hoped + _STRENGTH)
         prior = np.clip(factor, *_FACTORS)[:, None] * expected
         level = (matches + _STRENGTH) / (seconds + _STRENGTH / prior)
-        overall = _ratio(matches.sum(1), seconds.sum(1))
-        shape = self.by_age() / np.maximum(overall, _TINY)[:, None]
-        shape = np.where(overall[:, None] > 0.0, shape, 1.0)
+        likely = (self.seconds * level[:, :, None]).sum(1)
+        shape = _along_age(self.matches.sum(1), likely)
+        shape = np.where(shape.any(1, keepdims=True), shape, 1.0)
         cell = np.maximum(level[:, :, None] * shape[:, None, :], _TINY)
         return _ratio(self.matches + _STRENGTH, self.seconds + _STRENGTH / cell)
+
+
+def _along_age(matches: Table, seconds: Table) -> Table:
+    """Matches per second, by stream and age.
+
+    An age leans on the ages around it, by as much as a few matches of evidence. One
+    that nothing has reached yet, as in the first window, is taken to go on as the last
+    ages before it, and a little better: one match more in all the time of all ages.
+    That decides as long as next to nothing has matched, and no longer.
+    """
+    around = _ratio(matches @ _NEAR, seconds @ _NEAR)
+    lean = _STRENGTH / np.maximum(around, _TINY)
+    rate = np.where(around > 0.0, (matches + _STRENGTH) / (seconds + lean), 0.0)
+    last = AGES - 1 - np.argmax(seconds[:, ::-1] > 0.0, axis=1)[:, None]
+    ahead = np.take_along_axis(around, last, axis=1)
+    ahead += _ratio(np.ones(ahead.shape), seconds.sum(axis=1, keepdims=True))
+    return np.where(np.arange(AGES) > last, ahead, rate)
 
 
 def priorities(rate: Table) -> Table:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shedjoin.kernels.rates import FASTER, read_partners
+from shedjoin.kernels.rates import FASTER, SHORTEST, read_partners
 from shedjoin.kernels.sketch import DEPTH, PACES, add_keys
 from shedjoin.models.words import Shape, reals
 from shedjoin.types import FloatArray, IntArray
@@ -68,12 +68,20 @@ class Frequency:
         return float(self.totals[stream] * self._fade(SLOW, clock_us))
 
     def of_partners(
-        self, stream: IntArray, key: IntArray, clock_us: int
+        self, stream: IntArray, key: IntArray, clock_us: int, passed_us: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Count each row's key on the other streams: at the slow pace, and at best."""
+        """Count each row's key on the other streams: at the slow pace, and at best.
+
+        Counts are those that would be reached if all went on as it did since counting
+        began, ``passed_us`` ago, or a 64th of a half-life: in less time than that one
+        arrival says too little.
+        """
         slow, best = np.empty(key.size), np.empty(key.size)
-        fade = np.array([self._fade(pace, clock_us) for pace in (SLOW, FAST)])
-        read_partners(stream, key, self.counts, fade, slow, best)
+        fade = [self._fade(pace, clock_us) for pace in (SLOW, FAST)]
+        passed = max(passed_us / self.half_life_us, SHORTEST)
+        usual = self.totals * (fade[SLOW] * DEPTH / self.counts.shape[1])
+        fade.append(0.5**passed)
+        read_partners(stream, key, self.counts, np.array(fade), usual, slow, best)
         return slow, best
 
     def _halvings(self, pace: int, clock_us: int) -> float:

@@ -106,6 +106,10 @@ class Models:
         it counts as if it came then. ``watched`` is what :meth:`make_room` told of
         these arrivals, if it was asked before. Without ``learn`` only the monitored
         slice is kept up: it estimates the recall.
+
+        The first arrivals of all are learned from in parts, each about as many as those
+        before it: as long as no key was counted, all keys look rare, and what rows of
+        frequent keys matched would be taken for what rare ones do.
         """
         if clock_us is None:
             clock_us = int(time.max())
@@ -113,6 +117,19 @@ class Models:
             self._clocks[[_FIRST, _TICK]] = min(int(time[0]), clock_us)
         if watched is None:
             watched = self.make_room(stream, key)
+        half = key.size // 2
+        if learn and half and not self.frequency.totals.any():
+            reached = min(clock_us, int(time[:half].max()))
+            for part, clock in ((slice(half), reached), (slice(half, None), clock_us)):
+                self.observe(
+                    stream[part],
+                    key[part],
+                    time[part],
+                    None if importance is None else importance[part],
+                    clock_us=clock,
+                    watched=watched[part],
+                )
+            return
         before = self.clock_us or min(int(time[0]), clock_us)
         self._counted_us = before
         self._clocks[_NOW] = max(before, clock_us)
@@ -146,7 +163,7 @@ class Models:
 
         Counts of several other streams multiply.
         """
-        return self.frequency.of_partners(stream, key, self.clock_us)[1]
+        return self._counts(stream, key, self.clock_us)[1]
 
     def rate(self, stream: int) -> float:
         """Arrivals of a stream per second, lately."""
@@ -276,14 +293,20 @@ class Models:
 
         Counts of that time, faded until now, would be those of rarer keys.
         """
-        return level_of(self.frequency.of_partners(stream, key, self._counted_us)[0])
+        return level_of(self._counts(stream, key, self._counted_us)[0])
+
+    def _counts(
+        self, stream: IntArray, key: IntArray, clock_us: int
+    ) -> tuple[FloatArray, FloatArray]:
+        passed = clock_us - int(self._clocks[_FIRST])
+        return self.frequency.of_partners(stream, key, clock_us, passed)
 
     def _known(self, stream: IntArray, key: IntArray) -> tuple[IntArray, FloatArray]:
         """Level of each row's key on the other streams, and what is new of it.
 
         Levels go by the slow pace, which does not jump; what is new comes on top.
         """
-        slow, best = self.frequency.of_partners(stream, key, self.clock_us)
+        slow, best = self._counts(stream, key, self.clock_us)
         news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
         return level_of(slow), news
 

@@ -22,7 +22,8 @@ class Prob(Policy):
     *Source.* Section 3.3 of [1]_ (PROB; the heuristic is Das, Gehrke and Riedewald's).
 
     *Symbols.* f2(v), the opposite frequency of value v, is ``partner_count``, the
-    decayed number of arrivals with that key, from a sketch.
+    decayed number of arrivals with that key, from a sketch, over the part of it that
+    can have been reached since the first arrival.
 
     *Departures.* Frequencies are learned while the join runs and fade with a half-life
     of one window. Both sides share one pool unless ``Budget(split=...)``: as counts are
@@ -47,12 +48,13 @@ class Prob(Policy):
     >>> from shedjoin.models.learned import Models
     >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
     >>> arrived = np.array([7, 7, 8])
-    >>> models.observe(np.ones(3, int), arrived, np.full(3, 1_000_000))
+    >>> models.begin(1_000_000)
+    >>> models.observe(np.ones(3, int), arrived, np.full(3, 11_000_000))
     >>> rows = Residents.example(
-    ...     time=[0, 0, 0], key=[7, 8, 9], now_us=1_000_000, models=models
+    ...     time=[0, 0, 0], key=[7, 8, 9], now_us=11_000_000, models=models
     ... )
     >>> Prob().score(rows).tolist()
-    [2.0, 1.0, 0.0]
+    [4.0, 2.0, 0.0]
     """
 
     dynamic: ClassVar[bool] = True
