@@ -42,8 +42,11 @@ class LookAhead:
         """Have it noted who leaves, of so many slots and arrivals."""
         if self._evicted.size != slots:
             self._evicted = np.full(slots, NOBODY)
+        out.cursor["settled"] = out.cursor["run_start"]
         return out._replace(
-            evicted_by_slot=self._evicted, evicted_by_row=np.full(rows, _FOREVER)
+            slot_by_row=np.full(rows, NOBODY),
+            evicted_by_slot=self._evicted,
+            evicted_by_row=np.full(rows, _FOREVER),
         )
 
     def look_up(self, start: int, arriving: Arriving, table: Table) -> int:
