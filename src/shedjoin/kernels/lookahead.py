@@ -41,7 +41,7 @@ from shedjoin.kernels.shedding import (
 )
 from shedjoin.kernels.settling import settle
 from shedjoin.kernels.slots import Table, bucket_of
-from shedjoin.types import FloatArray, IntArray, IntGrid, Records
+from shedjoin.types import FloatArray, IntArray, LinkArray, LinkGrid, Records
 
 SIDE_BY_SIDE = 128
 ENCOUNTER = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8"), ("slot", "i8")])
@@ -63,8 +63,8 @@ class Encounters(NamedTuple):
 class SmallIndex(NamedTuple):
     """Arrivals of a run: heads by bucket and stream, and the next one of each."""
 
-    heads: IntGrid
-    after: IntArray
+    heads: LinkGrid
+    after: LinkArray
 
 
 @inline_kernel
@@ -256,7 +256,7 @@ def meet_in_chain(
     head: int,
     rules: Rules,
     arriving: Arriving,
-    after: IntArray,
+    after: LinkArray,
     table: Table,
     out: Found,
 ) -> int:

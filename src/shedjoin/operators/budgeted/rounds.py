@@ -322,13 +322,13 @@ class Rounds:
         count = int(out.cursor[0]["found"])
         found = out.matches[:count]
         # Copies: the kernels use this room again before the matches are gathered.
-        row, place, number = (found[name].copy() for name in MATCH.names or ())
-        key = self._arrivals.key[row + start]
-        monitored = self._store.models.slice.monitored(key)
+        row, place = found["row"].copy(), found["place"].copy()
+        monitored = self._watched[row]
         share = self._store.models.slice.share
-        self.monitored += float(monitored.sum()) / share
+        self.monitored += int(np.count_nonzero(monitored)) / share
         if not isinstance(self._policy, SamplingPolicy):
             return Pairs(row + start, place, None)
+        number, key = found["number"].copy(), self._arrivals.key[row + start]
         zero, pool = int(out.cursor[0]["block_start"]), np.zeros(count, np.int64)
         if not self._store.pooled:
             pool = self._store.stream_at(place, self._arrivals)
