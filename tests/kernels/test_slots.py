@@ -168,15 +168,17 @@ def test_a_survey_lists_all_residents(streams: int, rng: np.random.Generator) ->
     table, rows = filled(streams, 1, rng)
     gone = rng.permutation(SLOTS)[:3]
     vacate_all(gone, 1, table)
-    keep = (10, 20, 30)[:streams]
-    slot, number, expiry = (np.full(SLOTS + 1, -99) for _ in range(3))
-    count = survey(keep, table, slot, number, expiry)
-    parts = (part[:count].tolist() for part in (slot, number, expiry))
-    assert sorted(zip(*parts, strict=True)) == sorted(
-        (row.slot, row.number, row.time + keep[row.stream])
-        for row in rows
-        if row.slot not in gone
-    )
+    table.score[:] = rng.random(SLOTS)
+    before, score = (3, 9, 15)[:streams], np.zeros(SLOTS + 1)
+    slot, number, early = (np.full(SLOTS + 1, -99) for _ in range(3))
+    count, few = survey(before, table, slot, number, score, early)
+    there = {row.slot: row for row in rows if row.slot not in gone}
+    found = zip(slot[:count].tolist(), number[:count].tolist(), strict=True)
+    assert sorted(found) == sorted((row.slot, row.number) for row in there.values())
+    assert score[:count].tolist() == table.score[slot[:count]].tolist()
+    assert {int(slot[place]) for place in early[:few]} == {
+        row.slot for row in there.values() if row.time < before[row.stream]
+    }
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.25])

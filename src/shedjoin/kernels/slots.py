@@ -204,21 +204,28 @@ def relink(slots: IntArray, table: Table) -> None:
 
 @kernel_no_refcount
 def survey(
-    keep: tuple[int, ...],
+    before: tuple[int, ...],
     table: Table,
     into_slot: IntArray,
     into_number: IntArray,
-    into_expiry: IntArray,
-) -> int:
-    """List all residents: slot, arrival number, last instant of their life."""
-    rows = 0
+    into_score: FloatArray,
+    into_early: IntArray,
+) -> tuple[int, int]:
+    """List all residents: slot, number, score; and who is from before a time, by stream.
+
+    Returns how many there are of both. There has to be room for one more.
+    """
+    rows, early = 0, 0
     for slot in range(table.meta.size):
-        resident = table.residents[slot]
+        alive = (table.meta[slot] & ALIVE_BIT) != 0
         into_slot[rows] = slot
         into_number[rows] = table.number[slot]
-        into_expiry[rows] = resident["time"] + keep[table.meta[slot] & STREAM_BITS]
-        rows += (table.meta[slot] & ALIVE_BIT) != 0
-    return rows
+        into_score[rows] = table.score[slot]
+        into_early[early] = rows
+        limit = before[table.meta[slot] & STREAM_BITS]
+        early += alive & (table.residents[slot]["time"] < limit)
+        rows += alive
+    return rows, early
 
 
 @inline_kernel
