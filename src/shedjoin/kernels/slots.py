@@ -228,6 +228,32 @@ def survey(
     return rows, early
 
 
+@kernel_no_refcount
+def read_slots(
+    slots: IntArray,
+    table: Table,
+    into_stream: IntArray,
+    into_key: IntArray,
+    into_time: IntArray,
+    into_number: IntArray,
+) -> None:
+    """Read what a policy sees of residents."""
+    for row in range(slots.size):
+        slot = slots[row]
+        into_stream[row] = table.meta[slot] & STREAM_BITS
+        into_key[row] = table.residents[slot]["key"]
+        into_time[row] = table.residents[slot]["time"]
+        into_number[row] = table.number[slot]
+
+
+@kernel_no_refcount
+def put_scores(slots: IntArray, score: FloatArray, table: Table) -> None:
+    """Write the scores of residents; their slots have changed."""
+    for row in range(slots.size):
+        table.score[slots[row]] = score[row]
+        table.meta[slots[row]] |= DIRTY_BIT
+
+
 @inline_kernel
 def is_there(slot: int, number: int, table: Table) -> bool:
     """Whether the resident of this number is still in its slot."""

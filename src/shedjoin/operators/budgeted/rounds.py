@@ -256,8 +256,7 @@ class Rounds:
                 self._store.spec.keeps_us,
                 self._rules.decay if self._counts_matches else None,
             )
-            table.table.score[alive] = self._verbs.scores(residents)
-            table.touch(alive)
+            table.rescore(alive, self._verbs.scores(residents))
             self.recomputed += 1
             self._facts["sheds_left"] = self._shedding.recompute.sheds(alive.size)
         self._candidates = self._filler.fill()

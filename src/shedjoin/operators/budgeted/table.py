@@ -16,6 +16,8 @@ from shedjoin.kernels.slots import (
     expire_until,
     link_free,
     pending,
+    put_scores,
+    read_slots,
     relink,
     vacate_all,
 )
@@ -181,20 +183,25 @@ class SlotTable:
 
         Without a decay, nobody asks for matches.
         """
-        residents, details = self.table.residents, self.table.details
+        stream, key, time, number = (np.empty(slots.size, np.int64) for _ in range(4))
+        read_slots(slots, self.table, stream, key, time, number)
         valued = bool(self.facts["valued"])
         return Residents(
-            stream=self.stream(slots),
-            key=residents["key"][slots],
-            time=residents["time"][slots],
-            number=self.table.number[slots],
-            importance=details["importance"][slots]
+            stream=stream,
+            key=key,
+            time=time,
+            number=number,
+            importance=self.table.details["importance"][slots]
             if valued
             else np.broadcast_to(np.inf, slots.shape),
             now_us=self.clock_us,
             keep_us=keep_us,
             met=None if decay is None else self._met(slots, decay),
         )
+
+    def rescore(self, slots: IntArray, score: FloatArray) -> None:
+        """Give residents other scores."""
+        put_scores(slots, score, self.table)
 
     def _met(self, slots: IntArray, decay: float) -> Met:
         """Matches as they count now, those foreseen in this instant included."""
