@@ -16,6 +16,7 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
 OffsetArray: TypeAlias = npt.NDArray[np.int32]
 LinkArray: TypeAlias = npt.NDArray[np.int32]
+LinkGrid: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 Records: TypeAlias = np.ndarray[Any, np.dtype[np.void]]
 """Rows of named fields."""
 Record: TypeAlias = Any

@@ -71,4 +71,4 @@ class Crowd:
         return self.number_at(next_to_leave(self.tie, *args))
 
     def number_at(self, slot: int) -> int:
-        return NOBODY if slot == NOBODY else int(self.table.residents[slot]["number"])
+        return NOBODY if slot == NOBODY else int(self.table.number[slot])

@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from shedjoin.kernels.round import (
+    ALL_SETTLED,
     CURSOR,
     MARK,
     MATCH,
     REASONS,
     SUMS,
+    VICTIM,
     Found,
     Row,
     Rules,
@@ -84,14 +86,19 @@ def make_rules(keep: tuple[int, ...], **changes: Any) -> Rules:  # noqa: ANN401
 
 
 def make_found(streams: int, room: int, *, rows: int = 0, weighs: int = 0) -> Found:
-    """Room for so many matches."""
+    """Room for so many matches; all arrivals are in the table."""
+    cursor, leaving = np.zeros(1, CURSOR), 1000
+    cursor["settled"] = ALL_SETTLED
     return Found(
         matches=np.zeros(room, MATCH),
         marks=np.zeros(room * weighs, MARK),
-        cursor=np.zeros(1, CURSOR),
+        cursor=cursor,
         tally=np.zeros((REASONS, streams), np.int64),
         sums=np.zeros(1, SUMS),
         instant_slots=np.zeros(INSTANT_ROWS, np.int64),
+        victims=np.zeros(leaving, VICTIM),
+        left=np.zeros(leaving, np.int64),
+        slot_by_row=np.zeros(0, np.int64),
         evicted_by_slot=np.zeros(0, np.int64),
         evicted_by_row=np.zeros(0, np.int64),
         raised=np.full((streams, (rows + 1) * weighs), -np.inf),

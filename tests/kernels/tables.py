@@ -9,13 +9,14 @@ import numpy as np
 from shedjoin.kernels.clock import UNSEEN
 from shedjoin.kernels.slots import (
     ALIVE_BIT,
+    DIRTY_BIT,
     NOBODY,
     SIZE_SHIFT,
     STREAM_BITS,
-    Newcomer,
     Table,
-    occupy,
+    link,
     relink,
+    take_free,
 )
 from shedjoin.operators.budgeted.layout import table_in, words_of
 
@@ -47,8 +48,16 @@ def moved_in(
     table: Table, stream: int, key: int, time: int, *, size: int = 1, pool: int = 0
 ) -> Row:
     """Make a row a resident."""
-    number = int(table.facts[0]["next_number"])
-    slot = occupy(Newcomer(np.int64(key), time, stream, size), pool, table)
+    facts = table.facts[0]
+    number, slot = int(facts["next_number"]), take_free(table)
+    table.number[slot] = number
+    table.residents[slot]["key"], table.residents[slot]["time"] = key, time
+    table.meta[slot] = (size << SIZE_SHIFT) | stream | ALIVE_BIT | DIRTY_BIT
+    facts["next_number"] += 1
+    facts["count"] += 1
+    table.streams[stream]["residents"] += 1
+    table.streams[pool]["used"] += size
+    link(slot, stream, table)
     return Row(number, slot, stream, key, time, size)
 
 
@@ -84,7 +93,7 @@ def rows_of(table: Table) -> list[Row]:
     """Residents of a table, by number."""
     return sorted(
         Row(
-            int(table.residents[slot]["number"]),
+            int(table.number[slot]),
             slot,
             int(table.meta[slot]) & STREAM_BITS,
             int(table.residents[slot]["key"]),
@@ -102,8 +111,8 @@ def crowded(streams: int, rng: np.random.Generator, count: int = 20) -> Table:
     for _ in range(count):
         key, time = KEYS[rng.integers(3)], int(rng.integers(-5, 20))
         row = moved_in(table, int(rng.integers(streams)), key, time)
+        table.residents[row.slot]["place"] = 100 + row.number
         details = table.details[row.slot]
-        details["place"] = 100 + row.number
         details["importance"] = 1.0 + row.number
         details["chance"] = 0.5
     return table

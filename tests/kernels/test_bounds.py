@@ -19,7 +19,7 @@ import json, sys
 import numpy as np
 from shedjoin.kernels.hashing import chain_words
 from shedjoin.kernels.jit import inline_kernel, kernel, kernel_no_refcount
-from shedjoin.kernels.slots import ALIVE_BIT, pending
+from shedjoin.kernels.slots import pending
 from shedjoin.operators.budgeted.layout import table_in, words_of
 
 
@@ -53,9 +53,8 @@ def library_kernel(array, at):
 
 def library_lean_kernel(array, at):
     table = table_in(np.zeros(words_of(1, 2), np.int64), 2)
-    table.meta[0] = ALIVE_BIT
-    table.details[0]["place"] = -1 - at
-    pending(table, array)
+    table.number[0] = at
+    pending(0, table, array)
 
 
 def outcome(call, at):

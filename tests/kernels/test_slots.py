@@ -56,7 +56,7 @@ def check(table: Table, rows: list[Row], pooled: int) -> None:
     taken = {row.slot for row in rows}
     assert sorted(free_slots(table)) == sorted(set(range(table.meta.size)) - taken)
     for slot in free_slots(table):
-        assert int(table.residents[slot]["number"]) == NOBODY
+        assert int(table.number[slot]) == NOBODY
 
 
 def filled(
@@ -154,17 +154,13 @@ def test_free_slots_are_linked_in_ascending_order() -> None:
 
 
 @pytest.mark.parametrize("streams", [2, 3])
-def test_arrivals_without_a_stored_payload_are_found(
-    streams: int, rng: np.random.Generator
-) -> None:
+def test_the_last_arrivals_are_found(streams: int, rng: np.random.Generator) -> None:
     table, rows = filled(streams, 1, rng)
-    for row, place in zip(rows, (3, -1, -5, 0, -3, -2, 8), strict=True):
-        table.details[row.slot]["place"] = place
     vacate(rows[5].slot, 0, table)
-    slots = np.full(6, NOBODY)
-    pending(table, slots)
-    expected = [rows[1].slot, NOBODY, rows[4].slot, NOBODY, rows[2].slot, NOBODY]
-    assert slots.tolist() == expected
+    slots = np.full(5, NOBODY)
+    pending(2, table, slots)
+    there = [NOBODY if row is rows[5] else row.slot for row in rows[2:]]
+    assert slots.tolist() == there
 
 
 @pytest.mark.parametrize("streams", [2, 3])
@@ -172,15 +168,17 @@ def test_a_survey_lists_all_residents(streams: int, rng: np.random.Generator) ->
     table, rows = filled(streams, 1, rng)
     gone = rng.permutation(SLOTS)[:3]
     vacate_all(gone, 1, table)
-    keep = (10, 20, 30)[:streams]
-    slot, number, expiry = (np.full(SLOTS + 1, -99) for _ in range(3))
-    count = survey(keep, table, slot, number, expiry)
-    parts = (part[:count].tolist() for part in (slot, number, expiry))
-    assert sorted(zip(*parts, strict=True)) == sorted(
-        (row.slot, row.number, row.time + keep[row.stream])
-        for row in rows
-        if row.slot not in gone
-    )
+    table.score[:] = rng.random(SLOTS)
+    before, score = (3, 9, 15)[:streams], np.zeros(SLOTS + 1)
+    slot, number, early = (np.full(SLOTS + 1, -99) for _ in range(3))
+    count, few = survey(before, table, slot, number, score, early)
+    there = {row.slot: row for row in rows if row.slot not in gone}
+    found = zip(slot[:count].tolist(), number[:count].tolist(), strict=True)
+    assert sorted(found) == sorted((row.slot, row.number) for row in there.values())
+    assert score[:count].tolist() == table.score[slot[:count]].tolist()
+    assert {int(slot[place]) for place in early[:few]} == {
+        row.slot for row in there.values() if row.time < before[row.stream]
+    }
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.25])

@@ -37,16 +37,17 @@ from shedjoin.kernels.shedding import (
     refuse,
     shed_for_last,
     store,
-    touch_candidates,
-    touch_newcomers,
+    touch_queue,
 )
+from shedjoin.kernels.settling import settle
 from shedjoin.kernels.slots import Table, bucket_of
-from shedjoin.types import FloatArray, IntArray, IntGrid, Records
+from shedjoin.types import FloatArray, IntArray, LinkArray, LinkGrid, Records
 
 SIDE_BY_SIDE = 128
 ENCOUNTER = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8"), ("slot", "i8")])
-"""What may be a match: as in a match, and the slot of the resident. If its coin lost,
-it is no match, but the arrival has met somebody: the row is then ``-1 - row``."""
+"""What may be a match: as in a match, and the slot of the resident. Its number is there
+if it is asked for: of a sample. If its coin lost, it is no match, but the arrival has
+met somebody: the row is then ``-1 - row``."""
 
 
 class Encounters(NamedTuple):
@@ -62,12 +63,12 @@ class Encounters(NamedTuple):
 class SmallIndex(NamedTuple):
     """Arrivals of a run: heads by bucket and stream, and the next one of each."""
 
-    heads: IntGrid
-    after: IntArray
+    heads: LinkGrid
+    after: LinkArray
 
 
 @inline_kernel
-def note_encounter(
+def note_more(
     row: int,
     slot: int,
     found: int,
@@ -76,18 +77,19 @@ def note_encounter(
     table: Table,
     into: Encounters,
 ) -> None:
-    """Write down an encounter."""
-    entry, details = into.entries[found], table.details[slot]
-    entry["row"] = row
-    entry["place"] = details["place"]
-    entry["number"] = table.residents[slot]["number"]
-    entry["slot"] = slot
+    """Write down what a sample, or importance, asks of an encounter."""
+    details = table.details[slot]
     if rules.weighs:
+        into.entries[found]["number"] = table.number[slot]
         into.marks[found]["score"] = table.score[slot]
         into.marks[found]["chance"] = details["chance"]
     if rules.valued:
         mine, theirs = arriving.importance[row], details["importance"]
         into.worth[found] = worth(mine, theirs, rules.combine)
+    if rules.thins:
+        number = arriving.first_number + row
+        if not wins(slot, number, rules, table):
+            into.entries[found]["row"] = -1 - row
 
 
 @inline_kernel
@@ -102,9 +104,10 @@ def walk(
 ) -> int:
     """Look some arrivals up among the residents of another stream, side by side.
 
-    Returns how many encounters there are now, or -1 if they do not fit.
+    Returns how many encounters there are now, or -1 if they do not fit. An encounter is
+    written before it is known to be one: nobody can guess where the branch would go.
     """
-    facts, room = table.facts[0], into.worth.size
+    facts, room, more = table.facts[0], into.worth.size, rules.weighs | rules.valued
     walking, steps = 0, 0
     for row in range(block[0], block[1]):
         if arriving.stream[row] == other or not arriving.does[row] & PROBE:
@@ -122,16 +125,16 @@ def walk(
             resident, time = table.residents[slot], arriving.time[row]
             low = time - rules.keep[other]
             high = time + rules.keep[arriving.stream[row]]
-            same = (
-                resident["key"] == arriving.key[row] and low <= resident["time"] <= high
+            same = (resident["key"] == arriving.key[row]) & (
+                (low <= resident["time"]) & (resident["time"] <= high)
             )
-            if same:
-                note_encounter(row, slot, found, rules, arriving, table, into)
-                if rules.thins:
-                    number = arriving.first_number + row
-                    if not wins(slot, number, rules, table):
-                        into.entries[found]["row"] = -1 - row
-                found += 1
+            entry = into.entries[found]
+            entry["row"] = row
+            entry["place"] = resident["place"]
+            entry["slot"] = slot
+            if more and same:
+                note_more(row, slot, found, rules, arriving, table, into)
+            found += same
             into.walker[left] = row
             into.at[left] = resident["next"]
             left += into.at[left] >= 0
@@ -167,6 +170,47 @@ def look_up(
     return found, int(arriving.key.size)
 
 
+@inline_kernel
+def decide_until(
+    end: int,
+    rules: Rules,
+    arriving: Arriving,
+    table: Table,
+    candidates: Candidates,
+    out: Found,
+) -> int:
+    """Decide, arrival by arrival, who is stored and who leaves."""
+    facts, cursor = table.facts[0], out.cursor[0]
+    warm = cursor["row"]
+    while True:
+        why = shed_for_last(rules, arriving, table, candidates, out)
+        if why != DONE:
+            return why
+        at = cursor["row"]
+        if at == end:
+            return DONE
+        if at >= warm:
+            out.sums[0]["touched"] += touch_queue(table, candidates)
+            warm = at + AHEAD
+        row = row_at(at, facts["next_number"], arriving)
+        clock = clock_after(row.time, row.stream, table)
+        stays = False
+        if arriving.does[at] & RETAIN:
+            if is_hopeless(row, clock, rules, arriving, table, candidates):
+                refuse(row, rules, arriving, table, out)
+            elif facts["count"] == table.meta.size:
+                return GROW
+            else:
+                stays = True
+        else:
+            facts["next_number"] += 1
+        set_clock(clock, row.stream, rules.window, table)
+        if stays:
+            slot = store(row, rules, arriving, table, candidates, out)
+            out.slot_by_row[at] = slot
+        cursor["row"] = at + 1
+
+
 @kernel_no_refcount
 def insert_until(
     end: int,
@@ -177,36 +221,9 @@ def insert_until(
     out: Found,
 ) -> int:
     """Store and shed, arrival by arrival up to ``end``; who leaves when is noted."""
-    facts, cursor = table.facts[0], out.cursor[0]
-    warm = cursor["row"]
-    while True:
-        why = shed_for_last(rules, table, candidates, out)
-        if why != DONE:
-            return why
-        at = cursor["row"]
-        if at == end:
-            return DONE
-        if at >= warm:
-            touched = touch_candidates(table, candidates)
-            touched += touch_newcomers(at, end, arriving, table, candidates)
-            out.sums[0]["touched"] += touched
-            warm = at + AHEAD
-        row = row_at(at, facts["next_number"], arriving)
-        clock = clock_after(row.time, row.stream, table)
-        stays = False
-        if arriving.does[at] & RETAIN:
-            if is_hopeless(row, clock, rules, arriving, table, candidates):
-                refuse(row, rules, arriving, table, out)
-            elif facts["first_free"] < 0:
-                return GROW
-            else:
-                stays = True
-        else:
-            facts["next_number"] += 1
-        set_clock(clock, row.stream, rules.window, table)
-        if stays:
-            store(row, 0, rules, arriving, table, candidates, out)
-        cursor["row"] = at + 1
+    why = decide_until(end, rules, arriving, table, candidates, out)
+    settle(rules, arriving, table, out)
+    return why
 
 
 @kernel_no_refcount
@@ -214,14 +231,14 @@ def still_there(
     count: int, rules: Rules, arriving: Arriving, encounters: Encounters, out: Found
 ) -> None:
     """Take those encounters as matches whose resident was there when they met."""
-    cursor, sums = out.cursor[0], out.sums[0]
+    cursor, total = out.cursor[0], out.sums[0]["gained"]
+    end, run, zero = cursor["row"], cursor["run_start"], cursor["block_start"]
     for each in range(count):
         entry = encounters.entries[each]
         won = entry["row"] >= 0
         row = entry["row"] if won else -1 - entry["row"]
         evicted = out.evicted_by_slot[entry["slot"]]
-        stayed = evicted < cursor["run_start"] or evicted >= cursor["block_start"] + row
-        if row >= cursor["row"] or not stayed:
+        if row >= end or run <= evicted < zero + row:
             continue
         if rules.thins:
             out.tally[MET, arriving.stream[row]] += 1
@@ -229,7 +246,8 @@ def still_there(
             found = put_match(row, entry["place"], entry["number"], out)
             if rules.weighs:
                 out.marks[found] = encounters.marks[each]
-            sums["gained"] += encounters.worth[each] if rules.valued else 1.0
+            total += encounters.worth[each] if rules.valued else 1.0
+    out.sums[0]["gained"] = total
 
 
 @inline_kernel
@@ -238,7 +256,7 @@ def meet_in_chain(
     head: int,
     rules: Rules,
     arriving: Arriving,
-    after: IntArray,
+    after: LinkArray,
     table: Table,
     out: Found,
 ) -> int:

@@ -67,8 +67,8 @@ def worth(a: float, b: float, combine: int) -> float:
 @inline_kernel
 def wins(slot: int, other: int, rules: Rules, table: Table) -> bool:
     """Whether a match of a resident is emitted: the coins it has, or one per pair."""
-    resident, details = table.residents[slot], table.details[slot]
-    key, number = resident["key"], resident["number"]
+    details = table.details[slot]
+    key, number = table.residents[slot]["key"], table.number[slot]
     if rules.tosses and details["coins"]:
         turn = details["coins"] & COINS_LEFT
         return bool(coin(rules.seed, key, number, turn) < details["chance"])
@@ -91,8 +91,9 @@ def is_spent(slot: int, table: Table) -> bool:
 @inline_kernel
 def emit(row: Row, slot: int, rules: Rules, table: Table, out: Found) -> None:
     """Note a match."""
-    details, number = table.details[slot], table.residents[slot]["number"]
-    found = put_match(row.at, details["place"], number, out)
+    details = table.details[slot]
+    place = table.residents[slot]["place"]
+    found = put_match(row.at, place, table.number[slot], out)
     if rules.weighs:
         out.marks[found]["score"] = table.score[slot]
         out.marks[found]["chance"] = details["chance"]
@@ -130,7 +131,7 @@ def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found)
             resident = table.residents[slot]
             after = resident["next"]
             same = resident["key"] == row.key and low <= resident["time"] <= high
-            if same and resident["number"] < since:
+            if same and table.number[slot] < since:
                 hits += 1
                 if how & EMIT and wins(slot, row.number, rules, table):
                     emit(row, slot, rules, table, out)

@@ -27,7 +27,8 @@ not all matches are emitted, all those of an arrival."""
 REASONS = 6
 
 MATCH = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8")])
-"""A match: the arrival, and payload place and number of the resident."""
+"""A match: the arrival, and payload place and number of the resident. Of what was looked
+up ahead, numbers are there only for a sample."""
 MARK = np.dtype([("score", "f8"), ("chance", "f8")])
 """Of a sample: what the weight of a match depends on."""
 CURSOR = np.dtype(
@@ -40,8 +41,15 @@ CURSOR = np.dtype(
         ("instant_start", "i8"),  # number from which on a victim counts as refused
         ("run_start", "i8"),  # number of the first arrival of the run
         ("block_start", "i8"),  # and of the block
+        ("settled", "i8"),  # number from which on arrivals are not in the table yet
+        ("victims", "i8"),  # who left since it was settled
+        ("left", "i8"),  # slots that they left and nobody has claimed
     ]
 )
+ALL_SETTLED = 1 << 62
+VICTIM = np.dtype([("slot", "i8"), ("number", "i8"), ("since", "i8"), ("clock", "i8")])
+"""Who left: its slot and number, the number from which on it would count as refused, and
+the clock."""
 SUMS = np.dtype(
     [("gained", "f8"), ("life", "f8"), ("life_squared", "f8"), ("touched", "f8")]
 )
@@ -87,9 +95,11 @@ class Rules(NamedTuple):
 class Found(NamedTuple):
     """Matches, counts, and who had to leave.
 
-    ``evicted_by_slot`` holds the number of the arrival that made the resident of a slot
-    leave, ``evicted_by_row`` likewise that of an arrival; only what left since
-    ``run_start`` counts. Both are empty where nobody asks.
+    ``victims`` and the slots that were ``left`` wait to be settled. When looking ahead,
+    ``slot_by_row`` holds the slot of each arrival that is there; ``evicted_by_slot``
+    holds the number of the arrival that made the resident of a slot leave, and
+    ``evicted_by_row`` likewise that of an arrival; only what left since ``run_start``
+    counts. These are empty where nobody asks.
 
     ``raised`` holds, for each pool, the highest score that had to leave: before any
     arrival of the block, by the first one, and so on. Of a sample only.
@@ -101,6 +111,9 @@ class Found(NamedTuple):
     tally: IntGrid
     sums: Records
     instant_slots: IntArray
+    victims: Records
+    left: IntArray
+    slot_by_row: IntArray
     evicted_by_slot: IntArray
     evicted_by_row: IntArray
     raised: Grid

@@ -35,6 +35,7 @@ from shedjoin.kernels.shedding import (
     store,
     touch,
 )
+from shedjoin.kernels.settling import free_left, move_in, settle_victims
 from shedjoin.kernels.slots import NOBODY, Table, is_there
 from shedjoin.types import IntArray
 
@@ -50,7 +51,9 @@ def probe_then_insert(
     facts, cursor = table.facts[0], out.cursor[0]
     warm = cursor["row"]
     while True:
-        why = shed_for_last(rules, table, candidates, out)
+        why = shed_for_last(rules, arriving, table, candidates, out)
+        settle_victims(rules, arriving, table, out)
+        free_left(table, out)
         if why != DONE:
             return why
         at = cursor["row"]
@@ -71,7 +74,8 @@ def probe_then_insert(
         clock = clock_after(row.time, row.stream, table)
         set_clock(clock, row.stream, rules.window, table)
         if does & RETAIN:
-            store(row, hits, rules, arriving, table, candidates, out)
+            slot = store(row, rules, arriving, table, candidates, out)
+            move_in(slot, at, hits, arriving, table)
         else:
             facts["next_number"] += 1
         cursor["row"] = at + 1
@@ -114,7 +118,8 @@ def enter(
             hits = 0
             if rules.counts_instant_first:
                 hits = meet(row, row.number, FORESEE, rules, table, out)
-            slot = store(row, 0, rules, arriving, table, candidates, out)
+            slot = store(row, rules, arriving, table, candidates, out)
+            move_in(slot, at, 0, arriving, table)
             table.details[slot]["foreseen"] = float(hits)
             out.instant_slots[at - first] = slot
         else:
@@ -159,7 +164,9 @@ def shed_then_join(
             enter(first, end, rules, arriving, table, candidates, out)
             cursor["phase"] = 1
         if cursor["phase"] == 1:
-            why = evict_to_capacity(rules, table, candidates, out)
+            why = evict_to_capacity(rules, arriving, table, candidates, out)
+            settle_victims(rules, arriving, table, out)
+            free_left(table, out)
             if why != DONE:
                 return why
             if rules.counts_instant_first:

@@ -18,9 +18,7 @@ from shedjoin.kernels.candidates import (
 from shedjoin.kernels.jit import inline_kernel
 from shedjoin.kernels.round import (
     DONE,
-    EVICTED,
     FILL,
-    OUTLIVED,
     RECOMPUTE,
     REFUSED,
     STORED,
@@ -28,18 +26,10 @@ from shedjoin.kernels.round import (
     Found,
     Row,
     Rules,
-    count_life,
     pool_of,
 )
-from shedjoin.kernels.slots import (
-    NOBODY,
-    STREAM_BITS,
-    Newcomer,
-    Table,
-    bucket_of,
-    occupy,
-    vacate,
-)
+from shedjoin.kernels.settling import claim, leave
+from shedjoin.kernels.slots import NOBODY, STREAM_BITS, Table, bucket_of
 
 AHEAD = 32
 """Arrivals, and candidates, that are read ahead: the reads do not depend on each other,
@@ -61,21 +51,15 @@ def touch_candidates(table: Table, candidates: Candidates) -> float:
 
 
 @inline_kernel
-def touch_newcomers(
-    first: int, end: int, arriving: Arriving, table: Table, candidates: Candidates
-) -> float:
-    """Read what the next arrivals will need, if they are likely to be stored."""
-    low = -np.inf
-    facts = candidates.pools[0]
-    if facts["queue_next"] < facts["queue_end"]:
-        low = candidates.queue[0, facts["queue_next"]]["score"]
+def touch_queue(table: Table, candidates: Candidates) -> float:
+    """Read what it takes to decide that the next in the queues leave."""
     total = 0.0
-    for row in range(first, min(first + AHEAD, end)):
-        if arriving.score[row] >= low:
-            bucket = bucket_of(arriving.key[row], arriving.stream[row], table)
-            head = table.heads[bucket]
-            if head >= 0:
-                total += table.residents[head]["key"]
+    for pool in range(candidates.pools.size):
+        facts = candidates.pools[pool]
+        start, end = facts["queue_next"], facts["queue_end"]
+        for place in range(start, min(start + AHEAD, end)):
+            slot = candidates.queue[pool, place]["slot"]
+            total += table.number[slot] + table.meta[slot]
     return total
 
 
@@ -96,48 +80,25 @@ def touch(
 @inline_kernel
 def store(
     row: Row,
-    hits: int,
     rules: Rules,
     arriving: Arriving,
     table: Table,
     candidates: Candidates,
     out: Found,
 ) -> int:
-    """Make an arrival a resident and a candidate; return its slot."""
-    at, pool, facts = row.at, pool_of(row.stream, rules), table.facts[0]
-    newcomer = Newcomer(row.key, row.time, row.stream, arriving.size[at])
-    slot = occupy(newcomer, pool, table)
-    table.score[slot] = arriving.score[at]
-    details = table.details[slot]
-    details["place"] = arriving.place[at]
-    details["matches"] = float(hits)
-    details["last_match"] = row.time
-    details["foreseen"] = 0.0
-    details["importance"] = row.importance
-    details["chance"] = arriving.chance[at]
-    details["coins"] = arriving.coins[at]
+    """Give an arrival a slot and make it a candidate; return the slot."""
+    pool, facts, score = pool_of(row.stream, rules), table.facts[0], arriving.score
+    slot = claim(row, pool, arriving, table, out)
     out.tally[STORED, row.stream] += 1
     if rules.maturity < 0 or row.time - facts["clock"] > rules.window:
         # A row from the future would never mature, nor would those behind it.
-        offer(slot, row.number, arriving.score[at], rules.tie, pool, candidates)
+        offer(slot, row.number, score[row.at], rules.tie, pool, candidates)
     else:
         defer(slot, row.number, row.time, pool, candidates)
     expiry = row.time + rules.keep[row.stream]
     if expiry < facts["fill_at"]:
         expect(slot, row.number, expiry, pool, candidates)
     return slot
-
-
-@inline_kernel
-def note_evicted(slot: int, table: Table, out: Found) -> None:
-    """Note by which arrival a resident had to leave, if anybody asks."""
-    if out.evicted_by_slot.size:
-        cursor, number = out.cursor[0], table.residents[slot]["number"]
-        newest = table.facts[0]["next_number"] - 1
-        if number >= cursor["run_start"]:
-            out.evicted_by_row[number - cursor["block_start"]] = newest
-        elif out.evicted_by_slot[slot] < cursor["run_start"]:
-            out.evicted_by_slot[slot] = newest
 
 
 @inline_kernel
@@ -148,30 +109,10 @@ def raise_bar(score: float, pool: int, table: Table, out: Found) -> None:
 
 
 @inline_kernel
-def evict(slot: int, pool: int, rules: Rules, table: Table, out: Found) -> None:
-    """Let a resident go because the budget is used up."""
-    facts, resident = table.facts[0], table.residents[slot]
-    stream = table.meta[slot] & STREAM_BITS
-    stayed = max(0, facts["clock"] - resident["time"])
-    if resident["number"] >= out.cursor[0]["instant_start"]:
-        out.tally[REFUSED, stream] += 1
-        stayed = 0
-    elif stayed > rules.keep[stream]:
-        out.tally[OUTLIVED, stream] += 1
-        stayed = rules.keep[stream]
-    else:
-        out.tally[EVICTED, stream] += 1
-    count_life(stayed, out)
-    note_evicted(slot, table, out)
-    vacate(slot, pool, table)
-    facts["sheds_left"] -= 1
-
-
-@inline_kernel
 def evict_to_capacity(
-    rules: Rules, table: Table, candidates: Candidates, out: Found
+    rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
-    """Shed until every pool is within its capacity.
+    """Shed until every pool is within its capacity; the rest is for settling.
 
     A resident with a number from ``instant_start`` on counts as refused.
     """
@@ -192,19 +133,19 @@ def evict_to_capacity(
                     return FILL
                 if rules.weighs:
                     raise_bar(table.score[slot], pool, table, out)
-            evict(slot, pool, rules, table, out)
+            leave(slot, pool, arriving, table, out)
     return DONE
 
 
 @inline_kernel
 def shed_for_last(
-    rules: Rules, table: Table, candidates: Candidates, out: Found
+    rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
     """Shed if the last arrival was one too many; it counts as refused if it goes."""
     for pool in range(len(rules.capacity)):
         if table.streams[pool]["used"] > rules.capacity[pool]:
             out.cursor[0]["instant_start"] = table.facts[0]["next_number"] - 1
-            return evict_to_capacity(rules, table, candidates, out)
+            return evict_to_capacity(rules, arriving, table, candidates, out)
     return DONE
 
 

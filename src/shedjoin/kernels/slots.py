@@ -1,9 +1,13 @@
 """The slot table: residents of all streams under a budget, in slots that are reused.
 
-What a probe reads of a resident is a record of 32 bytes: key, time, arrival number, and
-the neighbours in the chain of its bucket. What only a match or a newcomer needs stands
-apart, in ``details``. Chains are doubly linked, so a resident leaves in constant time
-however popular its key. Free slots are linked through ``next`` and have no number.
+What a probe and a match read of a resident is a record of 32 bytes: key, time, place of
+the payload, and the neighbours in the chain of its bucket. What is read of all residents
+at once, number, score and meta, stands in columns, and what is seldom read in
+``details``. Chains are doubly linked, so a resident leaves in constant time however
+popular its key. Free slots are linked through ``next`` and have no number.
+
+Numbers and scores say who holds a slot *now*. The rest may lag behind while kernels
+decide who is stored and who leaves (:mod:`shedjoin.kernels.settling`).
 
 Each stream has buckets of its own. Kernels stop at pairs: who meets whom in a join of
 more than two streams is not their business.
@@ -27,14 +31,13 @@ RESIDENT = np.dtype(
     [
         ("key", "i8"),
         ("time", "i8"),
-        ("number", "i8"),
+        ("place", "i8"),  # of the payload; -1 - arrival while it is not stored
         ("next", "i4"),
         ("previous", "i4"),
     ]
 )
 DETAILS = np.dtype(
     [
-        ("place", "i8"),  # of the payload; -1 - arrival while it is not stored
         ("matches", "f8"),
         ("last_match", "i8"),
         ("foreseen", "f8"),  # matches of the present instant, if nobody leaves
@@ -78,17 +81,9 @@ class Table(NamedTuple):
     heads: LinkArray  # of the buckets, stream by stream
     residents: Records
     details: Records
+    number: IntArray
     score: FloatArray
     meta: IntArray
-
-
-class Newcomer(NamedTuple):
-    """One arrival about to become a resident."""
-
-    key: np.int64
-    time: int
-    stream: int
-    size: int
 
 
 @inline_kernel
@@ -113,31 +108,24 @@ def link(slot: int, stream: int, table: Table) -> None:
 
 
 @inline_kernel
-def occupy(newcomer: Newcomer, pool: int, table: Table) -> int:
-    """Take a free slot, fill its record and link it; its slot is returned."""
-    facts = table.facts[0]
-    slot = int(facts["first_free"])
-    resident = table.residents[slot]
-    facts["first_free"] = resident["next"]
-    facts["count"] += 1
-    resident["key"] = newcomer.key
-    resident["time"] = newcomer.time
-    resident["number"] = facts["next_number"]
-    facts["next_number"] += 1
-    table.streams[newcomer.stream]["residents"] += 1
-    table.streams[pool]["used"] += newcomer.size
-    link(slot, newcomer.stream, table)
-    table.meta[slot] = (
-        (newcomer.size << SIZE_SHIFT) | newcomer.stream | (ALIVE_BIT | DIRTY_BIT)
-    )
+def take_free(table: Table) -> int:
+    """Take a slot from the list of free ones, of which there is one."""
+    slot = int(table.facts[0]["first_free"])
+    table.facts[0]["first_free"] = table.residents[slot]["next"]
     return slot
 
 
 @inline_kernel
-def vacate(slot: int, pool: int, table: Table) -> None:
-    """Unlink a resident and give its slot back."""
-    facts, resident = table.facts[0], table.residents[slot]
-    stream = table.meta[slot] & STREAM_BITS
+def put_free(slot: int, table: Table) -> None:
+    """Give back a slot that stands in no chain any more."""
+    table.residents[slot]["next"] = table.facts[0]["first_free"]
+    table.facts[0]["first_free"] = slot
+
+
+@inline_kernel
+def unlink(slot: int, stream: int, table: Table) -> None:
+    """Take a resident out of its chain."""
+    resident = table.residents[slot]
     after, before = resident["next"], resident["previous"]
     if before >= 0:
         table.residents[before]["next"] = after
@@ -145,13 +133,19 @@ def vacate(slot: int, pool: int, table: Table) -> None:
         table.heads[bucket_of(resident["key"], stream, table)] = after
     if after >= 0:
         table.residents[after]["previous"] = before
+
+
+@inline_kernel
+def vacate(slot: int, pool: int, table: Table) -> None:
+    """Unlink a resident and give its slot back."""
+    stream = table.meta[slot] & STREAM_BITS
+    unlink(slot, stream, table)
     table.streams[pool]["used"] -= table.meta[slot] >> SIZE_SHIFT
     table.streams[stream]["residents"] -= 1
-    facts["count"] -= 1
-    resident["next"] = facts["first_free"]
-    resident["number"] = NOBODY
-    facts["first_free"] = slot
+    table.facts[0]["count"] -= 1
+    table.number[slot] = NOBODY
     table.meta[slot] = DIRTY_BIT
+    put_free(slot, table)
 
 
 @kernel_no_refcount
@@ -175,12 +169,11 @@ def expire_until(
 
 
 @kernel_no_refcount
-def pending(table: Table, into_slot: IntArray) -> None:
-    """Find the slots of arrivals whose payload is not stored yet, by arrival."""
-    for slot in range(table.meta.size):
-        place = table.details[slot]["place"]
-        if place < 0 and table.meta[slot] & ALIVE_BIT:
-            into_slot[-1 - place] = slot
+def pending(first_number: int, table: Table, into_slot: IntArray) -> None:
+    """Find the slots of residents from a number on, by number."""
+    for slot in range(table.number.size):
+        if table.number[slot] >= first_number:
+            into_slot[table.number[slot] - first_number] = slot
 
 
 @kernel_no_refcount
@@ -190,7 +183,7 @@ def link_free(table: Table) -> None:
     for slot in range(table.meta.size - 1, -1, -1):
         if not table.meta[slot] & ALIVE_BIT:
             table.residents[slot]["next"] = free
-            table.residents[slot]["number"] = NOBODY
+            table.number[slot] = NOBODY
             free = slot
     table.facts[0]["first_free"] = free
 
@@ -211,27 +204,60 @@ def relink(slots: IntArray, table: Table) -> None:
 
 @kernel_no_refcount
 def survey(
-    keep: tuple[int, ...],
+    before: tuple[int, ...],
     table: Table,
     into_slot: IntArray,
     into_number: IntArray,
-    into_expiry: IntArray,
-) -> int:
-    """List all residents: slot, arrival number, last instant of their life."""
-    rows = 0
+    into_score: FloatArray,
+    into_early: IntArray,
+) -> tuple[int, int]:
+    """List all residents: slot, number, score; and who is from before a time, by stream.
+
+    Returns how many there are of both. There has to be room for one more.
+    """
+    rows, early = 0, 0
     for slot in range(table.meta.size):
-        resident = table.residents[slot]
+        alive = (table.meta[slot] & ALIVE_BIT) != 0
         into_slot[rows] = slot
-        into_number[rows] = resident["number"]
-        into_expiry[rows] = resident["time"] + keep[table.meta[slot] & STREAM_BITS]
-        rows += (table.meta[slot] & ALIVE_BIT) != 0
-    return rows
+        into_number[rows] = table.number[slot]
+        into_score[rows] = table.score[slot]
+        into_early[early] = rows
+        limit = before[table.meta[slot] & STREAM_BITS]
+        early += alive & (table.residents[slot]["time"] < limit)
+        rows += alive
+    return rows, early
+
+
+@kernel_no_refcount
+def read_slots(
+    slots: IntArray,
+    table: Table,
+    into_stream: IntArray,
+    into_key: IntArray,
+    into_time: IntArray,
+    into_number: IntArray,
+) -> None:
+    """Read what a policy sees of residents."""
+    for row in range(slots.size):
+        slot = slots[row]
+        into_stream[row] = table.meta[slot] & STREAM_BITS
+        into_key[row] = table.residents[slot]["key"]
+        into_time[row] = table.residents[slot]["time"]
+        into_number[row] = table.number[slot]
+
+
+@kernel_no_refcount
+def put_scores(slots: IntArray, score: FloatArray, table: Table) -> None:
+    """Write the scores of residents; their slots have changed."""
+    for row in range(slots.size):
+        table.score[slots[row]] = score[row]
+        table.meta[slots[row]] |= DIRTY_BIT
 
 
 @inline_kernel
 def is_there(slot: int, number: int, table: Table) -> bool:
     """Whether the resident of this number is still in its slot."""
-    return bool(table.residents[slot]["number"] == number)
+    return bool(table.number[slot] == number)
 
 
 @inline_kernel

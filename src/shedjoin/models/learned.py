@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shedjoin.kernels.priorities import Rates, read_priorities
 from shedjoin.kernels.rates import read_table
 from shedjoin.models.curve import AGES, Curve, Table, level_of, priorities
 from shedjoin.models.frequency import Frequency
@@ -183,8 +184,11 @@ class Models:
         """Best mean rate of results from its age on, for its key's frequency."""
         if self._by_level is None:
             self._by_level = priorities(self.curve.by_level(self._per_count))
-        level, news = self._known(stream, key)
-        return news * self._pick(self._by_level, stream, level, age_us)
+        slow, best = self.frequency.of_partners(stream, key, self.clock_us)
+        rates, found = Rates(self._by_level, self._ages_per_us), np.empty(stream.size)
+        bits = slow.view(np.int64)
+        read_priorities(stream, slow, best, bits, age_us, rates, found)
+        return found
 
     def expected_matches(self, stream: IntArray, key: IntArray) -> FloatArray:
         """Matches that a new row will have in all its life."""
@@ -314,10 +318,14 @@ class Models:
         self, table: Table, stream: IntArray, level: IntArray, age_us: IntArray
     ) -> FloatArray:
         """Read a table; between two ages in proportion, so that few rows are equal."""
-        per_us = AGES / np.maximum(np.array(self.keep_us), 1)
         rate = np.empty(stream.size)
-        read_table(stream, level, age_us, per_us, table, rate)
+        read_table(stream, level, age_us, self._ages_per_us, table, rate)
         return rate
+
+    @property
+    def _ages_per_us(self) -> FloatArray:
+        """Ages of a microsecond, by stream."""
+        return AGES / np.maximum(np.array(self.keep_us), 1)
 
 
 def _shapes(capacity_rows: int, streams: int) -> tuple[tuple[Shape, ...], ...]:

@@ -17,8 +17,8 @@ from shedjoin.state.segments import Segment
 from shedjoin.state.workspace import Workspace
 from shedjoin.types import IntArray
 
-_ROW_BITS = 32
-_ROW_MASK = (1 << _ROW_BITS) - 1
+ROW_BITS = 32
+_ROW_MASK = (1 << ROW_BITS) - 1
 
 
 class Payload:
@@ -131,7 +131,7 @@ class Payload:
 
 def places(segment: Segment) -> IntArray:
     """Places of all rows of a segment."""
-    return (segment.id << _ROW_BITS) + np.arange(segment.rows)
+    return (segment.id << ROW_BITS) + np.arange(segment.rows)
 
 
 def row_of(place: IntArray) -> IntArray:
@@ -141,4 +141,4 @@ def row_of(place: IntArray) -> IntArray:
 
 def segment_of(place: IntArray) -> IntArray:
     """Numbers of the segments that places lie in."""
-    return place >> _ROW_BITS
+    return place >> ROW_BITS

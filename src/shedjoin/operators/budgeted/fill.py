@@ -28,11 +28,13 @@ def lowest(score: FloatArray, tie: IntArray, count: int) -> IntArray:
     """
     if count < score.size:
         bar = np.partition(score, count - 1)[count - 1]
-        below, level = np.flatnonzero(score < bar), np.flatnonzero(score == bar)
-        need = count - below.size
-        if need < level.size:
+        chosen = np.flatnonzero(score <= bar)
+        if chosen.size > count:
+            at_bar = score[chosen] == bar
+            below, level = chosen[~at_bar], chosen[at_bar]
+            need = count - below.size
             level = level[np.argpartition(tie[level], need - 1)[:need]]
-        chosen = np.concatenate([below, level])
+            chosen = np.concatenate([below, level])
     else:
         chosen = np.arange(score.size)
     worth = score[chosen]
@@ -67,15 +69,18 @@ class Pool(NamedTuple):
 
 
 class Everyone(NamedTuple):
-    """All residents of a pool."""
+    """All residents of a pool, and which of them expire soon."""
 
-    slot: IntArray
+    score: FloatArray
     number: IntArray
-    expiry: IntArray
+    slot: IntArray
+    soon: IntArray
 
     def select(self, rows: BoolArray) -> Everyone:
         """Some of them."""
-        return Everyone(*(column[rows] for column in self))
+        place = np.cumsum(rows) - 1
+        soon = place[self.soon[rows[self.soon]]]
+        return Everyone(self.score[rows], self.number[rows], self.slot[rows], soon)
 
 
 NOTHING = np.zeros(0, np.int64)
@@ -119,23 +124,24 @@ class Filler:
         clock = table.clock_us
         horizon = clock + max(1, max(self._rules.keep) // _FILLS_PER_WINDOW)
         table.facts["fill_at"] = horizon
-        slot, number, expiry = (np.empty(table.size + 1, np.int64) for _ in range(3))
-        rows = survey(self._rules.keep, table.table, slot, number, expiry)
-        everyone = Everyone(slot[:rows], number[:rows], expiry[:rows])
+        score = np.empty(table.size + 1)
+        slot, number, soon = (np.empty(table.size + 1, np.int64) for _ in range(3))
+        before = tuple(horizon - keep for keep in self._rules.keep)
+        rows, few = survey(before, table.table, slot, number, score, soon)
+        everyone = Everyone(score[:rows], number[:rows], slot[:rows], soon[:few])
         if self._rules.pooled:
-            found = [self._pool(everyone, clock, horizon), *[NO_POOL] * (pools - 1)]
+            found = [self._pool(everyone, clock), *[NO_POOL] * (pools - 1)]
         else:
             stream = table.stream(everyone.slot)
             found = [
-                self._pool(everyone.select(stream == pool), clock, horizon)
+                self._pool(everyone.select(stream == pool), clock)
                 for pool in range(pools)
             ]
         return _candidates(found, self._room, self._rules.tie)
 
-    def _pool(self, everyone: Everyone, clock: int, horizon: int) -> Pool:
-        slots, number, expiry = everyone
+    def _pool(self, everyone: Everyone, clock: int) -> Pool:
+        score, number, slots, soon = everyone
         time = self._table.table.residents["time"]
-        score = self._table.table.score[slots]
         young, some, tie = NOTHING, slots.size, self._rules.tie * number
         worth = score
         if self._rules.maturity >= 0:
@@ -149,12 +155,14 @@ class Filler:
         count = min(some, due if due < NEVER_DUE // 2 else slots.size // 2)
         count = min(some, max(count, _FEWEST if due > 1 else 1))
         chosen = lowest(worth, tie, count) if count else NOTHING
-        soon = np.flatnonzero(expiry < horizon)
-        soon = soon[np.lexsort((number[soon], expiry[soon]))]
+        keep = np.array(self._rules.keep)[self._table.stream(slots[soon])]
+        expiry = time[slots[soon]] + keep
+        order = np.lexsort((number[soon], expiry))
+        soon, expiry = soon[order], expiry[order]
         return Pool(
             (score[chosen], number[chosen], slots[chosen]),
             (time[slots[young]], number[young], slots[young]),
-            (expiry[soon], number[soon], slots[soon]),
+            (expiry, number[soon], slots[soon]),
             complete=count == some,
         )
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
+from shedjoin.kernels.grouping import Grouped, Segments, group_matches
 from shedjoin.operators.budgeted.ordered import Ordered
 from shedjoin.operators.frame.combine import Met, combine_rows
 from shedjoin.sampling.weights import Sampled
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.payload import Payload
+from shedjoin.state.payload import ROW_BITS, Payload
 from shedjoin.types import IntArray
 
 
@@ -40,23 +40,33 @@ class Pairs(NamedTuple):
 def gather(
     arrivals: Ordered, payload: Payload, spec: JoinSpec, pairs: Pairs
 ) -> Iterator[pa.RecordBatch]:
-    """Joined rows of pairs."""
-    arrival, place = pairs.arrival, pairs.place
+    """Joined rows of pairs, segment by segment of the residents."""
     tags = None if pairs.sampled is None else pairs.sampled.as_rows()
-    for stream, other in permutations(range(len(spec.streams))):  # a pair
-        mine = np.flatnonzero(arrivals.stream[arrival] == stream)
-        stored = mine[place[mine] >= 0]
-        fresh = mine[place[mine] < 0]
-        found = []
-        if fresh.size:
-            hit = arrivals.origin[-1 - place[fresh]]
-            found.append((fresh, Met(arrivals.rows[other], hit)))
-        if stored.size:
-            found += [
-                (stored[at], Met(rows, hit))
-                for rows, hit, at in payload.by_place(place[stored])
-            ]
-        for at, theirs in found:
-            own = Met(arrivals.rows[stream], arrivals.origin[arrival[at]])
-            met = (own, theirs) if stream < other else (theirs, own)
-            yield from combine_rows(spec, met, None if tags is None else Met(tags, at))
+    ids, grouped = _grouped(arrivals, payload, pairs)
+    start = 0
+    for (stream, group), end in np.ndenumerate(grouped.end):
+        part = slice(start, start := int(end))
+        if part.start == part.stop:
+            continue
+        other = 1 - stream  # a pair
+        rows = payload.get(ids[group - 1]) if group else arrivals.rows[other]
+        met = [Met(arrivals.rows[stream], grouped.own[part])]
+        met.insert(other, Met(rows, grouped.theirs[part]))
+        tag = None if tags is None else Met(tags, grouped.match[part])
+        yield from combine_rows(spec, met, tag)
+
+
+def _grouped(
+    arrivals: Ordered, payload: Payload, pairs: Pairs
+) -> tuple[list[int], Grouped]:
+    """Numbers of all segments; matches sorted by stream and segment."""
+    ids = sorted(payload.segments)
+    first = ids[0] if ids else 0
+    group = np.zeros(ids[-1] - first + 1 if ids else 0, np.int64)
+    group[np.array(ids, np.int64) - first] = np.arange(1, len(ids) + 1)
+    match, own, theirs = (np.empty(pairs.arrival.size, np.int64) for _ in range(3))
+    end = np.empty((len(arrivals.rows), len(ids) + 1), np.int64)
+    grouped = Grouped(match, own, theirs, end)
+    segments = Segments(group, first, ROW_BITS)
+    group_matches(*pairs[:2], arrivals.stream, arrivals.origin, segments, grouped)
+    return ids, grouped

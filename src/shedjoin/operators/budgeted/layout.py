@@ -16,7 +16,7 @@ _WORD = 8
 
 def slot_bytes(streams: int) -> int:
     """Bytes that one slot takes, with its share of the buckets."""
-    return 4 * streams + RESIDENT.itemsize + DETAILS.itemsize + 2 * _WORD
+    return 4 * streams + RESIDENT.itemsize + DETAILS.itemsize + 3 * _WORD
 
 
 def header_words(streams: int) -> int:
@@ -33,7 +33,7 @@ def table_in(words: IntArray, streams: int) -> Table:
     """The table that an array of words holds."""
     rest = _WORD * (words.size - header_words(streams))
     slots = rest // slot_bytes(streams)
-    facts, each, heads, residents, details, score, meta = cut(
+    facts, each, heads, residents, details, number, score, meta = cut(
         words, _shapes(slots, streams)
     )
     return Table(
@@ -42,6 +42,7 @@ def table_in(words: IntArray, streams: int) -> Table:
         heads=heads.view(np.int32)[: streams * slots],
         residents=residents.view(RESIDENT),
         details=details.view(DETAILS),
+        number=number,
         score=reals(score),
         meta=meta,
     )
@@ -55,6 +56,7 @@ def _shapes(slots: int, streams: int) -> tuple[Shape, ...]:
         (-(-4 * streams * slots // _WORD),),
         (slots * RESIDENT.itemsize // _WORD,),
         (slots * DETAILS.itemsize // _WORD,),
+        (slots,),
         (slots,),
         (slots,),
     )

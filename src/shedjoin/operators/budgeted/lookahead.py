@@ -35,6 +35,9 @@ class LookAhead:
     def __init__(self, rules: Rules, room: int) -> None:
         self._rules = rules
         self._evicted = np.zeros(0, np.int64)
+        self._by_row = np.zeros((2, 0), np.int64)
+        self._heads = np.zeros((0, len(rules.keep)), np.int32)
+        self._after = np.zeros(0, np.int32)
         self._encounters = _encounters(room)
         self._count = 0
 
@@ -42,8 +45,15 @@ class LookAhead:
         """Have it noted who leaves, of so many slots and arrivals."""
         if self._evicted.size != slots:
             self._evicted = np.full(slots, NOBODY)
+        if self._by_row.shape[1] < rows:
+            self._by_row = np.empty((2, rows), np.int64)
+        slot, evicted = self._by_row
+        slot[:rows], evicted[:rows] = NOBODY, _FOREVER
+        out.cursor["settled"] = out.cursor["run_start"]
         return out._replace(
-            evicted_by_slot=self._evicted, evicted_by_row=np.full(rows, _FOREVER)
+            slot_by_row=slot[:rows],
+            evicted_by_slot=self._evicted,
+            evicted_by_row=evicted[:rows],
         )
 
     def look_up(self, start: int, arriving: Arriving, table: Table) -> int:
@@ -64,9 +74,7 @@ class LookAhead:
             out = _roomier(out, self._count)
         still_there(self._count, self._rules, arriving, self._encounters, out)
         rules, cursor = self._rules, out.cursor[0]
-        index = _small_index(
-            int(cursor["row"]) - start, arriving.key.size, len(rules.keep)
-        )
+        index = self._small_index(int(cursor["row"]) - start, arriving.key.size)
         while start < cursor["row"]:
             start = meet_each_other(start, rules, arriving, index, table, out)
             if start < cursor["row"] and not cursor["found"]:
@@ -74,6 +82,19 @@ class LookAhead:
             elif cursor["found"]:
                 yield out
                 cursor["found"] = 0
+
+
+    def _small_index(self, run: int, rows: int) -> SmallIndex:
+        """Empty heads for a run, and links for all rows."""
+        buckets = 1 << max(1, run - 1).bit_length()
+        if len(self._heads) < buckets:
+            streams = len(self._rules.keep)
+            self._heads = np.empty((buckets, streams), np.int32)
+        if self._after.size < rows:
+            self._after = np.empty(rows, np.int32)
+        heads = self._heads[:buckets]
+        heads[:] = NOBODY
+        return SmallIndex(heads, self._after)
 
 
 def _encounters(room: int) -> Encounters:
@@ -89,8 +110,3 @@ def _encounters(room: int) -> Encounters:
 def _roomier(out: Found, room: int) -> Found:
     return out._replace(matches=np.empty(room, MATCH), marks=np.empty(room, MARK))
 
-
-def _small_index(run: int, rows: int, streams: int) -> SmallIndex:
-    """Empty heads for a run, and links for all rows."""
-    buckets = 1 << max(1, run - 1).bit_length()
-    return SmallIndex(np.full((buckets, streams), NOBODY), np.empty(rows, np.int64))

@@ -8,6 +8,7 @@ import numpy as np
 
 from shedjoin.kernels.lookahead import insert_until
 from shedjoin.kernels.round import (
+    ALL_SETTLED,
     CURSOR,
     DONE,
     GROW,
@@ -20,6 +21,7 @@ from shedjoin.kernels.round import (
     RETAIN,
     STORED,
     SUMS,
+    VICTIM,
     Arriving,
     Found,
     Rules,
@@ -95,6 +97,7 @@ class Rounds:
         self.tally = np.zeros((REASONS, streams), np.int64)
         self._sums = np.zeros(1, SUMS)
         self._cursor = np.zeros(1, CURSOR)
+        self._victims, self._left = np.empty(0, VICTIM), NOTHING
         self.recomputed = 0
         self.monitored = 0.0
         self.weight = 0.0
@@ -178,7 +181,7 @@ class Rounds:
         kernel = probe_then_insert if self._probes_first else shed_then_join
         cursor = out.cursor[0]
         while True:
-            table = self._store.table.table
+            table, out = self._store.table.table, self._leaving_room(out)
             why = kernel(self._rules, arriving, table, self._candidates, out)
             if why == DONE:
                 break
@@ -202,6 +205,7 @@ class Rounds:
         while cursor["row"] < rows:
             table, start = self._store.table.table, int(cursor["row"])
             cursor["run_start"] = self._facts["next_number"]
+            out = self._leaving_room(out)
             out = self._lookahead.watch(out, self._store.table.size, rows)
             end = self._lookahead.look_up(start, arriving, table)
             while True:
@@ -252,8 +256,7 @@ class Rounds:
                 self._store.spec.keeps_us,
                 self._rules.decay if self._counts_matches else None,
             )
-            table.table.score[alive] = self._verbs.scores(residents)
-            table.touch(alive)
+            table.rescore(alive, self._verbs.scores(residents))
             self.recomputed += 1
             self._facts["sheds_left"] = self._shedding.recompute.sheds(alive.size)
         self._candidates = self._filler.fill()
@@ -282,6 +285,7 @@ class Rounds:
     def _empty(self, rows: int) -> Found:
         self._cursor[:] = 0
         self._cursor[0]["block_start"] = self._facts["next_number"]
+        self._cursor[0]["settled"] = ALL_SETTLED
         steps = (rows + 1) * self._rules.weighs
         self._raised = np.full((len(self._rules.capacity), steps), -np.inf)
         return Found(
@@ -291,10 +295,20 @@ class Rounds:
             tally=self.tally,
             sums=self._sums,
             instant_slots=np.zeros(INSTANT_ROWS, np.int64),
+            victims=self._victims,
+            left=self._left,
+            slot_by_row=NOTHING,
             evicted_by_slot=NOTHING,
             evicted_by_row=NOTHING,
             raised=self._raised,
         )
+
+    def _leaving_room(self, out: Found) -> Found:
+        """Have room for all who may leave at once: residents and arrivals of a block."""
+        most = self._store.table.size + self._arrivals.key.size
+        if self._left.size < most:
+            self._victims, self._left = np.empty(most, VICTIM), np.empty(most, np.int64)
+        return out._replace(victims=self._victims, left=self._left)
 
     def _marks_room(self) -> Records:
         return np.empty(self._room * self._rules.weighs, MARK)
@@ -307,13 +321,13 @@ class Rounds:
         count = int(out.cursor[0]["found"])
         found = out.matches[:count]
         # Copies: the kernels use this room again before the matches are gathered.
-        row, place, number = (found[name].copy() for name in MATCH.names or ())
-        key = self._arrivals.key[row + start]
-        monitored = self._store.models.slice.monitored(key)
+        row, place = found["row"].copy(), found["place"].copy()
+        monitored = self._watched[row]
         share = self._store.models.slice.share
-        self.monitored += float(monitored.sum()) / share
+        self.monitored += int(np.count_nonzero(monitored)) / share
         if not isinstance(self._policy, SamplingPolicy):
             return Pairs(row + start, place, None)
+        number, key = found["number"].copy(), self._arrivals.key[row + start]
         zero, pool = int(out.cursor[0]["block_start"]), np.zeros(count, np.int64)
         if not self._store.pooled:
             pool = self._store.stream_at(place, self._arrivals)

@@ -16,6 +16,8 @@ from shedjoin.kernels.slots import (
     expire_until,
     link_free,
     pending,
+    put_scores,
+    read_slots,
     relink,
     vacate_all,
 )
@@ -25,8 +27,7 @@ from shedjoin.state.workspace import Workspace
 from shedjoin.types import FloatArray, IntArray, Record
 
 _NAME = "table"
-_OF_RESIDENTS = ("key", "time", "number")
-_OF_DETAILS = ("place", "matches", "last_match", "importance", "chance", "coins")
+_OF_DETAILS = ("matches", "last_match", "importance", "chance", "coins")
 Columns = dict[str, IntArray | FloatArray]
 
 
@@ -104,12 +105,12 @@ class SlotTable:
     @property
     def numbers(self) -> IntArray:
         """Arrival number by slot."""
-        return self.table.residents["number"]
+        return self.table.number
 
     @property
     def places(self) -> IntArray:
         """Place of the payload by slot."""
-        return self.table.details["place"]
+        return self.table.residents["place"]
 
     @property
     def clock_us(self) -> int:
@@ -182,20 +183,25 @@ class SlotTable:
 
         Without a decay, nobody asks for matches.
         """
-        residents, details = self.table.residents, self.table.details
+        stream, key, time, number = (np.empty(slots.size, np.int64) for _ in range(4))
+        read_slots(slots, self.table, stream, key, time, number)
         valued = bool(self.facts["valued"])
         return Residents(
-            stream=self.stream(slots),
-            key=residents["key"][slots],
-            time=residents["time"][slots],
-            number=residents["number"][slots],
-            importance=details["importance"][slots]
+            stream=stream,
+            key=key,
+            time=time,
+            number=number,
+            importance=self.table.details["importance"][slots]
             if valued
             else np.broadcast_to(np.inf, slots.shape),
             now_us=self.clock_us,
             keep_us=keep_us,
             met=None if decay is None else self._met(slots, decay),
         )
+
+    def rescore(self, slots: IntArray, score: FloatArray) -> None:
+        """Give residents other scores."""
+        put_scores(slots, score, self.table)
 
     def _met(self, slots: IntArray, decay: float) -> Met:
         """Matches as they count now, those foreseen in this instant included."""
@@ -214,9 +220,9 @@ class SlotTable:
         return count
 
     def pending(self, rows: int) -> IntArray:
-        """Slot of each arrival whose payload is not stored yet, or NOBODY."""
+        """Slot of each of the last arrivals, so many; NOBODY if it is not there."""
         slots = np.full(rows, NOBODY)
-        pending(self.table, slots)
+        pending(int(self.facts["next_number"]) - rows, self.table, slots)
         return slots
 
     def vacate(self, slots: IntArray, *, pooled: bool) -> None:
@@ -246,7 +252,10 @@ class SlotTable:
             "slot": slots,
             "meta": self.table.meta[slots] & ~DIRTY_BIT,
             "score": self.table.score[slots],
-            **{name: residents[name] for name in _OF_RESIDENTS},
+            "key": residents["key"],
+            "time": residents["time"],
+            "number": self.table.number[slots],
+            "place": residents["place"],
             **{name: details[name] for name in _OF_DETAILS},
         }
 
@@ -255,7 +264,8 @@ class SlotTable:
         slots = hot["slot"].astype(np.int64)
         self.table.meta[slots] = hot["meta"]
         self.table.score[slots] = hot["score"]
-        for name in _OF_RESIDENTS:
+        self.table.number[slots] = hot["number"]
+        for name in ("key", "time", "place"):
             self.table.residents[name][slots] = hot[name]
         for name in _OF_DETAILS:
             self.table.details[name][slots] = hot[name]

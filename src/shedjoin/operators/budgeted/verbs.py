@@ -50,7 +50,9 @@ class Verbs:
     ) -> Arriving:
         """Arrivals of a block, the first of which has that number."""
         part = slice(start, end)
-        met = Met(np.zeros(end - start), rows.time[part].copy())
+        met = None
+        if "matches" in self._policy.reads:
+            met = Met(np.zeros(end - start), rows.time[part].copy())
         newcomers = self._shown(
             Residents(  # copies: a policy may work in place
                 stream=rows.stream[part].copy(),
@@ -60,7 +62,7 @@ class Verbs:
                 importance=rows.importance[part].copy(),
                 now_us=now_us,
                 keep_us=self._keep_us,
-                met=met if "matches" in self._policy.reads else None,
+                met=met,
             )
         )
         chance = self._chance(newcomers)

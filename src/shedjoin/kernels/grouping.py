@@ -1,0 +1,72 @@
+"""Matches sorted by where the payload of their two rows lies."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from shedjoin.kernels.jit import inline_kernel, kernel_no_refcount
+from shedjoin.types import IntArray, IntGrid
+
+
+class Segments(NamedTuple):
+    """Group of each segment from the ``first`` on, and how many bits of a place are its
+    row's: the segment's number is above them.
+    """
+
+    group: IntArray
+    first: int
+    row_bits: int
+
+
+class Grouped(NamedTuple):
+    """Matches by group: which one, the row of the arrival, that of the resident.
+
+    ``end`` tells where groups end, by stream of the arrival and group.
+    """
+
+    match: IntArray
+    own: IntArray
+    theirs: IntArray
+    end: IntGrid
+
+
+@inline_kernel
+def group_of(place: int, segments: Segments) -> int:
+    """Choose the group of a place; rows without one, of the same part, are first."""
+    if place < 0:
+        return 0
+    return int(segments.group[(place >> segments.row_bits) - segments.first])
+
+
+@kernel_no_refcount
+def group_matches(
+    arrival: IntArray,
+    place: IntArray,
+    stream: IntArray,
+    origin: IntArray,
+    segments: Segments,
+    into: Grouped,
+) -> None:
+    """Sort matches by stream of the arrival and segment of the resident.
+
+    Matches of a group stay in their order. ``stream`` and ``origin`` are those of all
+    arrivals.
+    """
+    end = into.end
+    end[:] = 0
+    for each in range(arrival.size):
+        end[stream[arrival[each]], group_of(place[each], segments)] += 1
+    total = 0
+    for own in range(end.shape[0]):
+        for group in range(end.shape[1]):
+            total += end[own, group]
+            end[own, group] = total - end[own, group]
+    mask = (1 << segments.row_bits) - 1
+    for each in range(arrival.size):
+        row, where = arrival[each], place[each]
+        own, group = stream[row], group_of(where, segments)
+        at = end[own, group]
+        end[own, group] = at + 1
+        into.match[at] = each
+        into.own[at] = origin[row]
+        into.theirs[at] = where & mask if where >= 0 else origin[-1 - where]
