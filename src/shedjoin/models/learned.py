@@ -184,7 +184,7 @@ class Models:
         """Best mean rate of results from its age on, for its key's frequency."""
         if self._by_level is None:
             self._by_level = priorities(self.curve.by_level(self._per_count))
-        slow, best = self.frequency.of_partners(stream, key, self.clock_us)
+        slow, best = self._counts(stream, key, self.clock_us)
         rates, found = Rates(self._by_level, self._ages_per_us), np.empty(stream.size)
         bits = slow.view(np.int64)
         read_priorities(stream, slow, best, bits, age_us, rates, found)
