@@ -18,6 +18,8 @@ from shedjoin.kernels.slots import (
     link_free,
     note_match,
     pending,
+    put_scores,
+    read_slots,
     relink,
     survey,
     vacate,
@@ -179,6 +181,23 @@ def test_a_survey_lists_all_residents(streams: int, rng: np.random.Generator) ->
     assert {int(slot[place]) for place in early[:few]} == {
         row.slot for row in there.values() if row.time < before[row.stream]
     }
+
+
+@pytest.mark.parametrize("streams", [2, 3])
+def test_residents_are_read_and_scored(streams: int, rng: np.random.Generator) -> None:
+    table, rows = filled(streams, 1, rng)
+    some = [rows[at] for at in rng.permutation(SLOTS)[:4]]
+    slots = np.array([row.slot for row in some])
+    stream, key, time, number = found = [np.zeros(4, np.int64) for _ in range(4)]
+    read_slots(slots, table, stream, key, time, number)
+    assert [tuple(map(int, row)) for row in zip(*found, strict=True)] == [
+        (row.stream, row.key, row.time, row.number) for row in some
+    ]
+    table.meta[:] &= ~DIRTY_BIT
+    put_scores(slots, np.array([4.0, 3.0, 2.0, 1.0]), table)
+    assert table.score[slots].tolist() == [4.0, 3.0, 2.0, 1.0]
+    assert np.flatnonzero(table.meta & DIRTY_BIT).tolist() == sorted(slots)
+    assert rows_of(table) == rows
 
 
 @pytest.mark.parametrize("decay", [0.0, 0.25])

@@ -9,8 +9,9 @@ from shedjoin.types import IntArray, IntGrid
 
 
 class Segments(NamedTuple):
-    """Group of each segment from the ``first`` on, and how many bits of a place are its
-    row's: the segment's number is above them.
+    """Group of each segment from the ``first`` on.
+
+    The lowest ``row_bits`` of a place are its row's, the others the segment's number.
     """
 
     group: IntArray

@@ -31,6 +31,7 @@ from shedjoin.kernels.round import (
     put_match,
     row_at,
 )
+from shedjoin.kernels.settling import settle
 from shedjoin.kernels.shedding import (
     AHEAD,
     is_hopeless,
@@ -39,7 +40,6 @@ from shedjoin.kernels.shedding import (
     store,
     touch_queue,
 )
-from shedjoin.kernels.settling import settle
 from shedjoin.kernels.slots import Table, bucket_of
 from shedjoin.types import FloatArray, IntArray, LinkArray, LinkGrid, Records
 

@@ -27,8 +27,8 @@ not all matches are emitted, all those of an arrival."""
 REASONS = 6
 
 MATCH = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8")])
-"""A match: the arrival, and payload place and number of the resident. Of what was looked
-up ahead, numbers are there only for a sample."""
+"""A match: the arrival, and payload place and number of the resident. Of what was
+looked up ahead, numbers are there only for a sample."""
 MARK = np.dtype([("score", "f8"), ("chance", "f8")])
 """Of a sample: what the weight of a match depends on."""
 CURSOR = np.dtype(
@@ -48,8 +48,8 @@ CURSOR = np.dtype(
 )
 ALL_SETTLED = 1 << 62
 VICTIM = np.dtype([("slot", "i8"), ("number", "i8"), ("since", "i8"), ("clock", "i8")])
-"""Who left: its slot and number, the number from which on it would count as refused, and
-the clock."""
+"""Who left: its slot and number, the number from which on it would count as refused,
+and the clock."""
 SUMS = np.dtype(
     [("gained", "f8"), ("life", "f8"), ("life_squared", "f8"), ("touched", "f8")]
 )

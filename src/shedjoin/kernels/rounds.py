@@ -28,6 +28,7 @@ from shedjoin.kernels.round import (
     Rules,
     row_at,
 )
+from shedjoin.kernels.settling import free_left, move_in, settle_victims
 from shedjoin.kernels.shedding import (
     AHEAD,
     evict_to_capacity,
@@ -35,7 +36,6 @@ from shedjoin.kernels.shedding import (
     store,
     touch,
 )
-from shedjoin.kernels.settling import free_left, move_in, settle_victims
 from shedjoin.kernels.slots import NOBODY, Table, is_there
 from shedjoin.types import IntArray
 

@@ -1,10 +1,11 @@
 """Settling: what was decided about arrivals and residents is written to the slot table.
 
-Who is stored and who leaves is decided by numbers and scores alone: an arrival *claims* a
-slot, a resident *leaves* one. All else follows in bulk, when a run of arrivals ends or
-Python has to see the table: the dead are taken out of their chains, the survivors among
-the arrivals are written. So an arrival that leaves within its run is never written, and
-the cache misses of many rows overlap.
+Who is stored and who leaves is decided by numbers and scores alone: an arrival *claims*
+a slot, a resident *leaves* one. All else follows in bulk, when a run of arrivals ends
+or Python has to see the table: the dead are taken out of their chains, the survivors
+among the arrivals are written. So an arrival that leaves within its run is never
+written, and the cache misses of many rows overlap. Where every arrival has to see those
+before it, each one is settled by itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The slot table: residents of all streams under a budget, in slots that are reused.
 
-What a probe and a match read of a resident is a record of 32 bytes: key, time, place of
-the payload, and the neighbours in the chain of its bucket. What is read of all residents
-at once, number, score and meta, stands in columns, and what is seldom read in
+What a probe and a match read of a resident is a record of 32 bytes: key, time, place
+of the payload, and the neighbours in the chain of its bucket. What is read of all
+residents at once, number, score and meta, stands in columns, and what is seldom read in
 ``details``. Chains are doubly linked, so a resident leaves in constant time however
 popular its key. Free slots are linked through ``next`` and have no number.
 
@@ -211,9 +211,10 @@ def survey(
     into_score: FloatArray,
     into_early: IntArray,
 ) -> tuple[int, int]:
-    """List all residents: slot, number, score; and who is from before a time, by stream.
+    """List all residents: slot, number, score; and who is from before a time.
 
-    Returns how many there are of both. There has to be room for one more.
+    That time is by stream. Returns how many there are of both. There has to be room for
+    one more.
     """
     rows, early = 0, 0
     for slot in range(table.meta.size):

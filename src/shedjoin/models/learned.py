@@ -325,7 +325,8 @@ class Models:
     @property
     def _ages_per_us(self) -> FloatArray:
         """Ages of a microsecond, by stream."""
-        return AGES / np.maximum(np.array(self.keep_us), 1)
+        per_us: FloatArray = AGES / np.maximum(np.array(self.keep_us), 1)
+        return per_us
 
 
 def _shapes(capacity_rows: int, streams: int) -> tuple[tuple[Shape, ...], ...]:

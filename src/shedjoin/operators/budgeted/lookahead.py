@@ -83,7 +83,6 @@ class LookAhead:
                 yield out
                 cursor["found"] = 0
 
-
     def _small_index(self, run: int, rows: int) -> SmallIndex:
         """Empty heads for a run, and links for all rows."""
         buckets = 1 << max(1, run - 1).bit_length()
@@ -109,4 +108,3 @@ def _encounters(room: int) -> Encounters:
 
 def _roomier(out: Found, room: int) -> Found:
     return out._replace(matches=np.empty(room, MATCH), marks=np.empty(room, MARK))
-

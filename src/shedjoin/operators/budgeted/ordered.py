@@ -204,7 +204,7 @@ def _by_time(time: IntArray) -> IntArray:
     bits = max(1, time.size - 1).bit_length()
     if not time.size or int(time.max()) - int(time.min()) >= 1 << (_BITS - bits):
         return np.argsort(time, kind="stable")
-    both = time - time.min()
+    both: IntArray = time - time.min()
     both <<= bits
     both |= np.arange(time.size)
     both.sort()

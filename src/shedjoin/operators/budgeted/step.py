@@ -9,9 +9,10 @@ import numpy as np
 
 from shedjoin.columns.arrivals import Blob
 from shedjoin.kernels.round import EVICTED
+from shedjoin.operators.budgeted.bundles import ROOM_FOR
 from shedjoin.operators.budgeted.gather import Pairs, gather
 from shedjoin.operators.budgeted.ordered import Ordered, Timely
-from shedjoin.operators.budgeted.rounds import ROOM_FOR, Rounds
+from shedjoin.operators.budgeted.rounds import Rounds
 from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.frame.join import Step
 from shedjoin.spec.report import Report
@@ -30,13 +31,13 @@ def budgeted_step(
     store.table.facts["longest_chain"] = 0
     store.models.seen_matches = 0.0
     store.models.seen_pairs = 0
-    rounds.tally[EVICTED] += store.shed_surplus()
+    rounds.room.tally[EVICTED] += store.shed_surplus()
     matched = ahead = 0
     part: Ordered | None = None
     for following in arrivals.parts():
         if part is not None:
             store.keep_pending(part)
-            rounds.tally[EVICTED] += store.fit()
+            rounds.room.tally[EVICTED] += store.fit()
         part = following
         store.start(int(part.time[0]), watermark_ms)
         if store.in_bytes:
@@ -50,9 +51,9 @@ def budgeted_step(
     if part is not None:
         store.keep_pending(part)
     keep = np.array(store.spec.keeps_us) * 1e-6
-    rounds.sums["life"] += expired @ keep
-    rounds.sums["life_squared"] += expired @ keep**2
-    rounds.tally[EVICTED] += store.fit()
+    rounds.room.sums["life"] += expired @ keep
+    rounds.room.sums["life_squared"] += expired @ keep**2
+    rounds.room.tally[EVICTED] += store.fit()
     report = _report(store, arrivals, rounds, expired)
     store.table.facts["longest_chain"] = 0  # a count, not a part of the state
     return replace(report, matched=matched, ahead=ahead)
@@ -72,12 +73,12 @@ def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
 
 def _learned(store: BudgetedStore, rounds: Rounds) -> Report:
     """What the monitored keys tell."""
-    checks, held = rounds.check.outcome(store.models.seen_pairs)
+    checks, held = rounds.matches.check.outcome(store.models.seen_pairs)
     variance = store.models.outlook.variance
     return Report(
         slice_exact=store.models.seen_matches,
-        slice_matched=rounds.monitored,
-        weight=rounds.weight,
+        slice_matched=rounds.matches.monitored,
+        weight=rounds.matches.weight,
         checks=checks,
         checks_held=held,
         variance_eq=variance[0],
@@ -89,7 +90,7 @@ def _learned(store: BudgetedStore, rounds: Rounds) -> Report:
 def _report(
     store: BudgetedStore, arrivals: Timely, rounds: Rounds, expired: IntArray
 ) -> Report:
-    refused, evicted, outlived, stored, spent, met = rounds.tally
+    refused, evicted, outlived, stored, spent, met = rounds.room.tally
     taken = np.array(arrivals.taken)
     late = np.array(arrivals.seen) - taken
     shed = taken - stored + refused + evicted + outlived + spent
@@ -107,17 +108,17 @@ def _report(
         _learned(store, rounds),
         **counts,  # type: ignore[arg-type]  # those that have one per stream
         longest_chain=int(store.table.facts["longest_chain"]),
-        unadmitted=rounds.unwanted[0],
-        unretained=rounds.unwanted[1],
+        unadmitted=rounds.verbs.unadmitted,
+        unretained=rounds.verbs.unretained,
         refused=int(refused.sum()),
         evicted=int(evicted.sum()),
         outlived=int(outlived.sum()),
         spent=int(spent.sum()),
         met=int(met.sum()),
-        recomputed=rounds.recomputed,
-        importance=float(rounds.sums["gained"]),
-        lifetimes=float(rounds.sums["life"]),
-        lifetimes_squared=float(rounds.sums["life_squared"]),
+        recomputed=rounds.stops.recomputed,
+        importance=float(rounds.room.sums["gained"]),
+        lifetimes=float(rounds.room.sums["life"]),
+        lifetimes_squared=float(rounds.room.sums["life_squared"]),
         segments=len(store.payload.segments),
         state_bytes=store.nbytes,
         watermark_ms=store.watermark_ms,

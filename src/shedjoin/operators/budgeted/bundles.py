@@ -1,0 +1,106 @@
+"""What the kernels of a round are told, and the room for what they find."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shedjoin.kernels.round import (
+    ALL_SETTLED,
+    CURSOR,
+    MARK,
+    MATCH,
+    REASONS,
+    SUMS,
+    VICTIM,
+    Found,
+    Rules,
+)
+from shedjoin.kernels.rounds import INSTANT_ROWS
+from shedjoin.operators.budgeted import answers
+from shedjoin.operators.budgeted.fill import NOTHING
+from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.policies.base import SamplingPolicy
+from shedjoin.spec.shedding import Shedding
+from shedjoin.types import Record
+
+ROOM_FOR = 1 << 17
+
+
+def rules_of(store: BudgetedStore, shedding: Shedding) -> Rules:
+    """Rules of a join; whether rows have an importance is not known yet."""
+    policy, pace = shedding.policy, answers.pace(shedding.policy)
+    sample = policy if isinstance(policy, SamplingPolicy) else None
+    return Rules(
+        keep=store.spec.keeps_us,
+        capacity=store.capacity,
+        pooled=int(store.pooled),
+        tie=shedding.tie,
+        maturity=pace.maturity_us,
+        decay=pace.match_decay,
+        counts_instant_first=int(pace.counts_instant_first),
+        combine=shedding.combine_code,
+        valued=0,
+        thins=int(sample is not None and sample.thins),
+        tosses=int(sample is not None and sample.tosses),
+        weighs=int(sample is not None),
+        seed=shedding.coin_seed,
+        window=store.spec.window_us,
+    )
+
+
+class Room:
+    """Room for what is found in a micro-batch, block by block, and its counts.
+
+    Parameters
+    ----------
+    rules : Rules
+        The join.
+    """
+
+    def __init__(self, rules: Rules) -> None:
+        self._streams = len(rules.keep)
+        self._weighs = rules.weighs
+        self._matches = ROOM_FOR
+        self._cursor = np.zeros(1, CURSOR)
+        self._sums = np.zeros(1, SUMS)
+        self._victims, self._left = np.empty(0, VICTIM), NOTHING
+        self.tally = np.zeros((REASONS, self._streams), np.int64)
+
+    @property
+    def sums(self) -> Record:
+        """Sums over what was found, by the names of ``SUMS``."""
+        return self._sums[0]
+
+    def empty(self, rows: int, first_number: int) -> Found:
+        """Room for a block of so many arrivals, of which the first has that number."""
+        self._cursor[:] = 0
+        self._cursor["block_start"] = first_number
+        self._cursor["settled"] = ALL_SETTLED
+        return Found(
+            matches=np.empty(self._matches, MATCH),
+            marks=np.empty(self._matches * self._weighs, MARK),
+            cursor=self._cursor,
+            tally=self.tally,
+            sums=self._sums,
+            instant_slots=np.zeros(INSTANT_ROWS, np.int64),
+            victims=self._victims,
+            left=self._left,
+            slot_by_row=NOTHING,
+            evicted_by_slot=NOTHING,
+            evicted_by_row=NOTHING,
+            raised=np.full((self._streams, (rows + 1) * self._weighs), -np.inf),
+        )
+
+    def doubled(self, out: Found) -> Found:
+        """Room for twice as many matches, also from now on."""
+        self._matches *= 2
+        return out._replace(
+            matches=np.empty(self._matches, MATCH),
+            marks=np.empty(self._matches * self._weighs, MARK),
+        )
+
+    def for_leaving(self, most: int, out: Found) -> Found:
+        """Room for so many who may leave before the table is settled."""
+        if self._left.size < most:
+            self._victims, self._left = np.empty(most, VICTIM), np.empty(most, np.int64)
+        return out._replace(victims=self._victims, left=self._left)

@@ -1,0 +1,70 @@
+"""Matches as they are given out: with weights if they are a sample, and counted."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shedjoin.kernels.round import MARK, Found
+from shedjoin.operators.budgeted import answers
+from shedjoin.operators.budgeted.gather import Pairs
+from shedjoin.operators.budgeted.ordered import Ordered
+from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.policies.base import SamplingPolicy
+from shedjoin.sampling.weights import Sampled, SelfCheck, weigh
+from shedjoin.types import BoolArray, IntArray
+
+_LEAST = float(np.finfo(np.float64).tiny)
+
+
+class Matches:
+    """Takes matches from the kernels.
+
+    Parameters
+    ----------
+    store : BudgetedStore
+        The residents.
+    """
+
+    def __init__(self, store: BudgetedStore) -> None:
+        self._store = store
+        self._policy = store.shedding.policy
+        self.monitored = 0.0
+        self.weight = 0.0
+        self.check = SelfCheck()
+
+    def given(
+        self, out: Found, arrivals: Ordered, start: int, watched: BoolArray
+    ) -> Pairs:
+        """Matches found since the last time; those of monitored keys are counted.
+
+        ``start`` is the first arrival of the block, and ``watched`` tells of which of
+        its arrivals the key is monitored.
+        """
+        found = out.matches[: int(out.cursor[0]["found"])]
+        # Copies: the kernels use this room again before the matches are gathered.
+        row, place = found["row"].copy(), found["place"].copy()
+        monitored = watched[row]
+        share = self._store.models.slice.share
+        self.monitored += int(np.count_nonzero(monitored)) / share
+        if not isinstance(self._policy, SamplingPolicy):
+            return Pairs(row + start, place, None)
+        key = arrivals.key[row + start]
+        pool = np.zeros(row.size, np.int64)
+        if not self._store.pooled:
+            pool = self._store.stream_at(place, arrivals)
+        sampled = self._weighed(self._policy, out, key, pool)
+        self.weight += float(sampled.weight.sum())
+        self.check.add(sampled.those(monitored))
+        return Pairs(row + start, place, sampled)
+
+    def _weighed(
+        self, policy: SamplingPolicy, out: Found, key: IntArray, pool: IntArray
+    ) -> Sampled:
+        zero, count = int(out.cursor[0]["block_start"]), key.size
+        row, number = (out.matches[name][:count].copy() for name in ("row", "number"))
+        bar = self._store.thresholds.bars(zero, out.raised, row, number, pool)
+        score, chance = (out.marks[name][:count].copy() for name in MARK.names or ())
+        given = policy.inclusion(score, bar, key, number)
+        # What has happened had a chance; its weight is one over it.
+        stayed = answers.chances(policy, "inclusion", given, count, least=_LEAST)
+        return weigh(self._store.shard, stayed, zero + row, number, chance)

@@ -1,0 +1,67 @@
+"""What kernels stop for: candidates, scores that are due, and more slots."""
+
+from __future__ import annotations
+
+from shedjoin.kernels.round import GROW, RECOMPUTE, Rules
+from shedjoin.operators.budgeted.fill import NEVER_DUE, Filler, no_candidates
+from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.budgeted.verbs import Verbs
+
+
+class Stops:
+    """Does what kernels cannot do by themselves, and holds the candidates.
+
+    Parameters
+    ----------
+    store : BudgetedStore
+        The residents.
+    rules : Rules
+        The join.
+    verbs : Verbs
+        Asks the policy.
+    block_rows : int
+        Arrivals of a block, about.
+    """
+
+    def __init__(
+        self, store: BudgetedStore, rules: Rules, verbs: Verbs, block_rows: int
+    ) -> None:
+        self._store = store
+        self._rules = rules
+        self._verbs = verbs
+        self._filler = Filler(store.table, rules, block_rows)
+        self.recomputed = 0
+        self.forget()
+        facts, dynamic = store.table.facts, store.shedding.policy.dynamic
+        if not dynamic:
+            facts["sheds_left"] = NEVER_DUE
+        elif facts["sheds_left"] > NEVER_DUE // 2:
+            facts["sheds_left"] = 0
+
+    def forget(self) -> None:
+        """Forget all candidates: residents have moved to other slots."""
+        self.candidates = no_candidates(len(self._rules.keep))
+
+    def help(self, why: int) -> None:
+        """Do what a kernel stopped for."""
+        if why == GROW:
+            self._store.table.grow()
+            self.forget()
+            return
+        if why == RECOMPUTE:
+            self._recompute()
+        self.candidates = self._filler.fill()
+
+    def _recompute(self) -> None:
+        """Ask the policy for the scores of all residents."""
+        table, shedding = self._store.table, self._store.shedding
+        alive = table.alive()
+        counts_matches = "matches" in shedding.policy.reads
+        residents = table.residents(
+            alive,
+            self._store.spec.keeps_us,
+            self._rules.decay if counts_matches else None,
+        )
+        table.rescore(alive, self._verbs.scores(residents))
+        table.facts["sheds_left"] = shedding.recompute.sheds(alive.size)
+        self.recomputed += 1
