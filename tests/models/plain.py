@@ -46,6 +46,27 @@ def rates_by_age(matches: list[float], seconds: list[float]) -> list[float]:
     return rates
 
 
+def shared_shape(
+    matches: list[list[float]], seconds: list[list[float]], leaning: list[float]
+) -> list[float]:
+    """What came at an age, in parts of the mean or of what levels let expect.
+
+    Matches and seconds are by level and age; the greater of both shapes counts.
+    """
+    met = [sum(line) for line in zip(*matches, strict=True)]
+    waited = [sum(line) for line in zip(*seconds, strict=True)]
+    likely = [
+        sum(map(math.prod, zip(line, leaning, strict=True)))
+        for line in zip(*seconds, strict=True)
+    ]
+    shapes = rates_by_age(met, likely)
+    if sum(met) and sum(waited):
+        mean = sum(met) / sum(waited)
+        by_mean = [rate / mean for rate in rates_by_age(met, waited)]
+        shapes = list(map(max, shapes, by_mean))
+    return shapes if any(shapes) else [1.0] * AGES
+
+
 def best_count(slow: float, fast: float, faded: float, usual: float) -> float:
     """Steady count of a key from its counts at two paces.
 
@@ -192,15 +213,7 @@ class PlainModels:
             / (sum(seconds[n]) + STRENGTH / (factor * typical[n]))
             for n in range(LEVELS)
         ]
-        shapes = rates_by_age(
-            [sum(line[age] for line in matches) for age in range(AGES)],
-            [
-                sum(seconds[n][age] * leaning[n] for n in range(LEVELS))
-                for age in range(AGES)
-            ],
-        )
-        if not any(shapes):
-            shapes = [1.0] * AGES
+        shapes = shared_shape(matches, seconds, leaning)
         rates = []
         for age in range(AGES):
             prior = STRENGTH / max(leaning[level] * shapes[age], 1e-30)

@@ -13,7 +13,7 @@ from oracle.policies import age_priorities
 from shedjoin.models.curve import AGES, LEVELS, Curve, age_of, level_of, priorities
 from shedjoin.plan import recall
 
-from .plain import rates_by_age
+from .plain import rates_by_age, shared_shape
 from .rooms import room
 
 KEEP = (6400, 640, 3200)
@@ -132,12 +132,14 @@ def test_rates_by_level_lean_on_level_and_age(
             / (total(seconds, stream, level, None) + STRENGTH / (factor * start))
             for level, start in enumerate(typical)
         ]
-        met, likely = [], []
-        for age in range(AGES):
-            met.append(total(matches, stream, None, age))
-            waited = (total(seconds, stream, n, age) for n in range(LEVELS))
-            likely.append(sum(map(math.prod, zip(waited, rate, strict=True))))
-        shape = rates_by_age(met, likely)
+        met, waited = (
+            [
+                [total(some, stream, level, age) for age in range(AGES)]
+                for level in range(LEVELS)
+            ]
+            for some in (matches, seconds)
+        )
+        shape = shared_shape(met, waited, rate)
         for level in (0, 1, 2, 3, LEVELS - 1):
             for age in range(AGES):
                 leaning = max(rate[level] * shape[age], 1e-30)

@@ -105,10 +105,11 @@ class Curve:
         the other stream would find c times ``per_count`` results a second. That, with
         a factor that is learned and starts at 1, is where a level without evidence
         starts from: the most frequent keys need not be among the monitored ones. Cells
-        lean on their level's rate times the shape that all levels share: what came at
-        an age, in parts of what the levels let expect there. Rates of ages themselves
-        would not do, since monitored keys change: ages that only rare keys have reached
-        so far would look poor. All of this weighs as much as a few matches of evidence.
+        lean on their level's rate times the shape that all levels share. It is what
+        came at an age, in parts of the mean or of what the levels let expect there, the
+        greater of both: ages that only rare keys have reached so far look poor by the
+        mean, and those that rows reach at a level which their own matches have raised
+        look poor by the levels. All weighs as much as a few matches of evidence.
         """
         expected = np.maximum(_COUNTS * per_count, _TINY)
         seconds, matches = self.seconds.sum(2), self.matches.sum(2)
@@ -117,7 +118,11 @@ class Curve:
         prior = np.clip(factor, *_FACTORS)[:, None] * expected
         level = (matches + _STRENGTH) / (seconds + _STRENGTH / prior)
         likely = (self.seconds * level[:, :, None]).sum(1)
-        shape = _along_age(self.matches.sum(1), likely)
+        mean = _ratio(matches.sum(1), seconds.sum(1))[:, None]
+        shape = np.maximum(
+            _along_age(self.matches.sum(1), likely),
+            np.where(mean > 0.0, self.by_age() / np.maximum(mean, _TINY), 0.0),
+        )
         shape = np.where(shape.any(1, keepdims=True), shape, 1.0)
         cell = np.maximum(level[:, :, None] * shape[:, None, :], _TINY)
         return _ratio(self.matches + _STRENGTH, self.seconds + _STRENGTH / cell)
