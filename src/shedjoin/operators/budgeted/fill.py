@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from shedjoin.kernels.candidates import DATED, POOL, RANKED, Candidates
+from shedjoin.kernels.candidates import DATED, POOL, RANKED, Candidates, put_queue
 from shedjoin.kernels.round import Rules
 from shedjoin.kernels.slots import survey
 from shedjoin.operators.budgeted.table import SlotTable
@@ -60,7 +60,7 @@ Columns: TypeAlias = tuple[FloatArray | IntArray, IntArray, IntArray]
 class Pool(NamedTuple):
     """Candidates of one pool, sorted; those too young; those that expire soon."""
 
-    queue: Columns
+    queue: Records
     young: Columns
     soon: Columns
     complete: bool
@@ -85,7 +85,7 @@ class Everyone(NamedTuple):
 
 NOTHING = np.zeros(0, np.int64)
 _NO_ROWS = NOTHING, NOTHING, NOTHING
-NO_POOL = Pool(_NO_ROWS, _NO_ROWS, _NO_ROWS, complete=True)
+NO_POOL = Pool(np.zeros(0, RANKED), _NO_ROWS, _NO_ROWS, complete=True)
 
 
 def no_candidates(pools: int) -> Candidates:
@@ -155,12 +155,14 @@ class Filler:
         count = min(some, due if due < NEVER_DUE // 2 else slots.size // 2)
         count = min(some, max(count, _FEWEST if due > 1 else 1))
         chosen = lowest(worth, tie, count) if count else NOTHING
+        queue = np.empty(count, RANKED)
+        put_queue(chosen, score, number, slots, queue)
         keep = np.array(self._rules.keep)[self._table.stream(slots[soon])]
         expiry = time[slots[soon]] + keep
         order = np.lexsort((number[soon], expiry))
         soon, expiry = soon[order], expiry[order]
         return Pool(
-            (score[chosen], number[chosen], slots[chosen]),
+            queue,
             (time[slots[young]], number[young], slots[young]),
             (expiry, number[soon], slots[soon]),
             complete=count == some,
@@ -173,28 +175,37 @@ def _candidates(pools: list[Pool], room: int, tie: int) -> Candidates:
     Where the bar is no resident's it is above all, also above an infinite score.
     """
     room += _FEWEST
-    queued = max(pool.queue[0].size for pool in pools)
+    queued = max(pool.queue.size for pool in pools)
     young = max(pool.young[0].size for pool in pools)
     soon = max(pool.soon[0].size for pool in pools)
     found = Candidates(
         pools=np.zeros(len(pools), POOL),
-        queue=np.empty((len(pools), max(1, queued)), RANKED),
+        queue=_queues([pool.queue for pool in pools], max(1, queued)),
         heap=np.empty((len(pools), max(room, queued)), RANKED),
         deferred=np.empty((len(pools), room + young), DATED),
         expiring=np.empty((len(pools), room + soon), DATED),
     )
     for number, pool in enumerate(pools):
         facts = found.pools[number]
-        queued = pool.queue[0].size
+        queued = pool.queue.size
         facts["queue_end"] = queued
         facts["deferred_end"] = pool.young[0].size
         facts["expiring_end"] = pool.soon[0].size
         facts["all_deferred"] = queued == 0
-        facts["bar_score"] = np.inf if pool.complete else pool.queue[0][-1]
-        facts["bar_number"] = tie * _ABOVE_ALL if pool.complete else pool.queue[1][-1]
-        _write(found.queue[number], pool.queue)
+        facts["bar_score"], facts["bar_number"] = np.inf, tie * _ABOVE_ALL
+        if not pool.complete:
+            facts["bar_score"] = pool.queue["score"][-1]
+            facts["bar_number"] = pool.queue["number"][-1]
         _write(found.deferred[number], pool.young)
         _write(found.expiring[number], pool.soon)
+    return found
+
+
+def _queues(queues: list[Records], room: int) -> Records:
+    """Queues of all pools beside each other."""
+    found = np.empty((len(queues), room), RANKED)
+    for queue, into in zip(queues, found, strict=True):
+        into[: queue.size] = queue
     return found
 
 
