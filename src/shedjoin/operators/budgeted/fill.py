@@ -57,17 +57,6 @@ Columns: TypeAlias = tuple[FloatArray | IntArray, IntArray, IntArray]
 """Scores or times, numbers and slots of some residents."""
 
 
-class Pool(NamedTuple):
-    """Candidates of one pool, sorted; those too young; those that expire soon."""
-
-    queue: Records
-    young: Columns
-    soon: Columns
-    complete: bool
-    """Nobody but the young is missing in the queue, so every newcomer is a candidate:
-    in a small pool there is then no fill for each of them."""
-
-
 class Everyone(NamedTuple):
     """All residents of a pool, and which of them expire soon."""
 
@@ -83,9 +72,22 @@ class Everyone(NamedTuple):
         return Everyone(self.score[rows], self.number[rows], self.slot[rows], soon)
 
 
+class Pool(NamedTuple):
+    """Candidates of one pool, sorted; those too young; those that expire soon."""
+
+    chosen: IntArray
+    among: Everyone
+    young: Columns
+    soon: Columns
+    complete: bool
+    """Nobody but the young is missing in the queue, so every newcomer is a candidate:
+    in a small pool there is then no fill for each of them."""
+
+
 NOTHING = np.zeros(0, np.int64)
 _NO_ROWS = NOTHING, NOTHING, NOTHING
-NO_POOL = Pool(np.zeros(0, RANKED), _NO_ROWS, _NO_ROWS, complete=True)
+_NOBODY = Everyone(np.zeros(0), NOTHING, NOTHING, NOTHING)
+NO_POOL = Pool(NOTHING, _NOBODY, _NO_ROWS, _NO_ROWS, complete=True)
 
 
 def no_candidates(pools: int) -> Candidates:
@@ -155,14 +157,13 @@ class Filler:
         count = min(some, due if due < NEVER_DUE // 2 else slots.size // 2)
         count = min(some, max(count, _FEWEST if due > 1 else 1))
         chosen = lowest(worth, tie, count) if count else NOTHING
-        queue = np.empty(count, RANKED)
-        put_queue(chosen, score, number, slots, queue)
         keep = np.array(self._rules.keep)[self._table.stream(slots[soon])]
         expiry = time[slots[soon]] + keep
         order = np.lexsort((number[soon], expiry))
         soon, expiry = soon[order], expiry[order]
         return Pool(
-            queue,
+            chosen,
+            everyone,
             (time[slots[young]], number[young], slots[young]),
             (expiry, number[soon], slots[soon]),
             complete=count == some,
@@ -175,37 +176,30 @@ def _candidates(pools: list[Pool], room: int, tie: int) -> Candidates:
     Where the bar is no resident's it is above all, also above an infinite score.
     """
     room += _FEWEST
-    queued = max(pool.queue.size for pool in pools)
+    queued = max(pool.chosen.size for pool in pools)
     young = max(pool.young[0].size for pool in pools)
     soon = max(pool.soon[0].size for pool in pools)
     found = Candidates(
         pools=np.zeros(len(pools), POOL),
-        queue=_queues([pool.queue for pool in pools], max(1, queued)),
+        queue=np.empty((len(pools), max(1, queued)), RANKED),
         heap=np.empty((len(pools), max(room, queued)), RANKED),
         deferred=np.empty((len(pools), room + young), DATED),
         expiring=np.empty((len(pools), room + soon), DATED),
     )
     for number, pool in enumerate(pools):
         facts = found.pools[number]
-        queued = pool.queue.size
+        queued, queue = pool.chosen.size, found.queue[number]
+        put_queue(pool.chosen, *pool.among[:3], queue)
         facts["queue_end"] = queued
         facts["deferred_end"] = pool.young[0].size
         facts["expiring_end"] = pool.soon[0].size
         facts["all_deferred"] = queued == 0
         facts["bar_score"], facts["bar_number"] = np.inf, tie * _ABOVE_ALL
         if not pool.complete:
-            facts["bar_score"] = pool.queue["score"][-1]
-            facts["bar_number"] = pool.queue["number"][-1]
+            facts["bar_score"] = queue["score"][queued - 1]
+            facts["bar_number"] = queue["number"][queued - 1]
         _write(found.deferred[number], pool.young)
         _write(found.expiring[number], pool.soon)
-    return found
-
-
-def _queues(queues: list[Records], room: int) -> Records:
-    """Queues of all pools beside each other."""
-    found = np.empty((len(queues), room), RANKED)
-    for queue, into in zip(queues, found, strict=True):
-        into[: queue.size] = queue
     return found
 
 
