@@ -23,6 +23,9 @@ def mixed_bits(bits: Bits) -> Bits:
     >>> [hex(each) for each in mixed_bits(np.array([0, 1], np.uint64)).tolist()]
     ['0x0', '0x5692161d100b05e5']
     """
-    bits = (bits ^ (bits >> np.uint64(30))) * _FIRST
-    bits = (bits ^ (bits >> np.uint64(27))) * _SECOND
-    return bits ^ (bits >> np.uint64(31))
+    bits = bits ^ (bits >> np.uint64(30))  # from here on it is our own
+    bits *= _FIRST
+    bits ^= bits >> np.uint64(27)
+    bits *= _SECOND
+    bits ^= bits >> np.uint64(31)
+    return bits

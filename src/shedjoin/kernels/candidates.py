@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shedjoin.kernels.jit import inline_kernel
+from shedjoin.kernels.jit import inline_kernel, kernel_no_refcount
 from shedjoin.kernels.slots import NOBODY, Table, is_there
-from shedjoin.types import Record, Records
+from shedjoin.types import FloatArray, IntArray, Record, Records
 
 RANKED = np.dtype([("score", "f8"), ("number", "i8"), ("slot", "i8")])
 DATED = np.dtype([("time", "i8"), ("number", "i8"), ("slot", "i8")])
@@ -51,6 +51,23 @@ class Candidates(NamedTuple):
     heap: Records
     deferred: Records
     expiring: Records
+
+
+@kernel_no_refcount
+def put_queue(
+    chosen: IntArray,
+    score: FloatArray,
+    number: IntArray,
+    slot: IntArray,
+    into_queue: Records,
+) -> None:
+    """Write those chosen among residents into a queue, in their order."""
+    for place in range(chosen.size):
+        at = chosen[place]
+        entry = into_queue[place]
+        entry["score"] = score[at]
+        entry["number"] = number[at]
+        entry["slot"] = slot[at]
 
 
 @inline_kernel

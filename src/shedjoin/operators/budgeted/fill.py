@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from shedjoin.kernels.candidates import DATED, POOL, RANKED, Candidates
+from shedjoin.kernels.candidates import DATED, POOL, RANKED, Candidates, put_queue
 from shedjoin.kernels.round import Rules
 from shedjoin.kernels.slots import survey
 from shedjoin.operators.budgeted.table import SlotTable
@@ -57,17 +57,6 @@ Columns: TypeAlias = tuple[FloatArray | IntArray, IntArray, IntArray]
 """Scores or times, numbers and slots of some residents."""
 
 
-class Pool(NamedTuple):
-    """Candidates of one pool, sorted; those too young; those that expire soon."""
-
-    queue: Columns
-    young: Columns
-    soon: Columns
-    complete: bool
-    """Nobody but the young is missing in the queue, so every newcomer is a candidate:
-    in a small pool there is then no fill for each of them."""
-
-
 class Everyone(NamedTuple):
     """All residents of a pool, and which of them expire soon."""
 
@@ -83,9 +72,22 @@ class Everyone(NamedTuple):
         return Everyone(self.score[rows], self.number[rows], self.slot[rows], soon)
 
 
+class Pool(NamedTuple):
+    """Candidates of one pool, sorted; those too young; those that expire soon."""
+
+    chosen: IntArray
+    among: Everyone
+    young: Columns
+    soon: Columns
+    complete: bool
+    """Nobody but the young is missing in the queue, so every newcomer is a candidate:
+    in a small pool there is then no fill for each of them."""
+
+
 NOTHING = np.zeros(0, np.int64)
 _NO_ROWS = NOTHING, NOTHING, NOTHING
-NO_POOL = Pool(_NO_ROWS, _NO_ROWS, _NO_ROWS, complete=True)
+_NOBODY = Everyone(np.zeros(0), NOTHING, NOTHING, NOTHING)
+NO_POOL = Pool(NOTHING, _NOBODY, _NO_ROWS, _NO_ROWS, complete=True)
 
 
 def no_candidates(pools: int) -> Candidates:
@@ -160,7 +162,8 @@ class Filler:
         order = np.lexsort((number[soon], expiry))
         soon, expiry = soon[order], expiry[order]
         return Pool(
-            (score[chosen], number[chosen], slots[chosen]),
+            chosen,
+            everyone,
             (time[slots[young]], number[young], slots[young]),
             (expiry, number[soon], slots[soon]),
             complete=count == some,
@@ -173,7 +176,7 @@ def _candidates(pools: list[Pool], room: int, tie: int) -> Candidates:
     Where the bar is no resident's it is above all, also above an infinite score.
     """
     room += _FEWEST
-    queued = max(pool.queue[0].size for pool in pools)
+    queued = max(pool.chosen.size for pool in pools)
     young = max(pool.young[0].size for pool in pools)
     soon = max(pool.soon[0].size for pool in pools)
     found = Candidates(
@@ -185,14 +188,16 @@ def _candidates(pools: list[Pool], room: int, tie: int) -> Candidates:
     )
     for number, pool in enumerate(pools):
         facts = found.pools[number]
-        queued = pool.queue[0].size
+        queued, queue = pool.chosen.size, found.queue[number]
+        put_queue(pool.chosen, *pool.among[:3], queue)
         facts["queue_end"] = queued
         facts["deferred_end"] = pool.young[0].size
         facts["expiring_end"] = pool.soon[0].size
         facts["all_deferred"] = queued == 0
-        facts["bar_score"] = np.inf if pool.complete else pool.queue[0][-1]
-        facts["bar_number"] = tie * _ABOVE_ALL if pool.complete else pool.queue[1][-1]
-        _write(found.queue[number], pool.queue)
+        facts["bar_score"], facts["bar_number"] = np.inf, tie * _ABOVE_ALL
+        if not pool.complete:
+            facts["bar_score"] = queue["score"][queued - 1]
+            facts["bar_number"] = queue["number"][queued - 1]
         _write(found.deferred[number], pool.young)
         _write(found.expiring[number], pool.soon)
     return found
