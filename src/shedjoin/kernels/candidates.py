@@ -53,6 +53,24 @@ class Candidates(NamedTuple):
     expiring: Records
 
 
+@inline_kernel
+def leaves_before(
+    score: float, number: int, other_score: float, other_number: int, tie: int
+) -> bool:
+    """Whether the first leaves before the second; ``tie`` is 1 for oldest first."""
+    if score != other_score:
+        return score < other_score
+    return tie * number < tie * other_number
+
+
+@inline_kernel
+def write_ranked(entry: Record, score: float, number: int, slot: int) -> None:
+    """Fill an entry of a list that goes by score: a record is copied byte by byte."""
+    entry["score"] = score
+    entry["number"] = number
+    entry["slot"] = slot
+
+
 @kernel_no_refcount
 def put_queue(
     chosen: IntArray,
@@ -64,20 +82,7 @@ def put_queue(
     """Write those chosen among residents into a queue, in their order."""
     for place in range(chosen.size):
         at = chosen[place]
-        entry = into_queue[place]
-        entry["score"] = score[at]
-        entry["number"] = number[at]
-        entry["slot"] = slot[at]
-
-
-@inline_kernel
-def leaves_before(
-    score: float, number: int, other_score: float, other_number: int, tie: int
-) -> bool:
-    """Whether the first leaves before the second; ``tie`` is 1 for oldest first."""
-    if score != other_score:
-        return score < other_score
-    return tie * number < tie * other_number
+        write_ranked(into_queue[place], score[at], number[at], slot[at])
 
 
 @inline_kernel
@@ -98,12 +103,9 @@ def offer(
         above = heap[pool, parent]
         if not leaves_before(score, number, above["score"], above["number"], tie):
             break
-        heap[pool, place] = above
+        write_ranked(heap[pool, place], above["score"], above["number"], above["slot"])
         place = parent
-    entry = heap[pool, place]
-    entry["score"] = score
-    entry["number"] = number
-    entry["slot"] = slot
+    write_ranked(heap[pool, place], score, number, slot)
 
 
 @inline_kernel
@@ -128,9 +130,9 @@ def drop_top(tie: int, pool: int, candidates: Candidates) -> None:
             below["score"], below["number"], last["score"], last["number"], tie
         ):
             break
-        heap[pool, place] = below
+        write_ranked(heap[pool, place], below["score"], below["number"], below["slot"])
         place = child
-    heap[pool, place] = last
+    write_ranked(heap[pool, place], last["score"], last["number"], last["slot"])
 
 
 @inline_kernel
@@ -194,7 +196,10 @@ def expect(
         return
     facts["expiring_end"] += 1
     while place > facts["expiring_next"] and expiring[pool, place - 1]["time"] > expiry:
-        expiring[pool, place] = expiring[pool, place - 1]
+        later = expiring[pool, place - 1]
+        write_dated(
+            expiring[pool, place], later["time"], later["number"], later["slot"]
+        )
         place -= 1
     write_dated(expiring[pool, place], expiry, number, slot)
 

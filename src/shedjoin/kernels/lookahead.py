@@ -245,7 +245,8 @@ def still_there(
         if won:
             found = put_match(row, entry["place"], entry["number"], out)
             if rules.weighs:
-                out.marks[found] = encounters.marks[each]
+                out.marks[found]["score"] = encounters.marks[each]["score"]
+                out.marks[found]["chance"] = encounters.marks[each]["chance"]
             total += encounters.worth[each] if rules.valued else 1.0
     out.sums[0]["gained"] = total
 
