@@ -11,8 +11,8 @@ from control.specs import a_spec
 from shedjoin.control.message import MOST_BYTES, decode_message, encode_message
 from shedjoin.control.record import KEPT, Entry, Record, Sent
 from shedjoin.control.steered import steered
-from shedjoin.errors import ParameterError
-from shedjoin.policies import EqCluster, Fifo, Prob
+from shedjoin.errors import ParameterError, StateMismatchError
+from shedjoin.policies import EqCluster, Fifo, IJoin, Policy, Prob, Residents
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec
@@ -37,6 +37,7 @@ def sent(name: str, **settings: object) -> Sent:
         (b'{"format": 1, "set": {"budget": 5}}', "budget is 5, not an object"),
         (b'{"format": 1, "set": {"budget": {"rows": NaN}}}', "not JSON"),
         (b'{"format": 1, "set": {"budget": {"rows": 1.5}}}', "not a number of rows"),
+        (b'{"format": 1, "set": {"budget": {"memory": true}}}', "is not a size"),
         (b'{"format": 1, "set": {"budget": {"rows": 1e99}}}', "not a number of rows"),
         (
             b'{"format": 1, "set": {"budget": {"rows": 1' + b"0" * 40 + b"}}}",
@@ -131,6 +132,34 @@ def test_a_record_is_read_as_it_was_stored() -> None:
     record = Record({}).after([sent("a", budget={"rows": 4}), Sent("b", b"?")], spec, 7)
     assert Record.of(json.loads(json.dumps(record.facts()))) == record
     assert Record({}).facts() == {}
+
+
+def test_a_number_beyond_64_bits_is_a_cost_like_others() -> None:
+    rows = Residents.example(time=[5, 3], now_us=9, matches=[1, 0], last_match=[6, 3])
+    settings = {"policy": {"name": "IJoin", "parameters": {"penalty": 10**30}}}
+    assert decode_message("m", encode_message(**settings)).settings == settings
+    assert np.isfinite(IJoin(penalty=10**30, decay=10**30).score(rows)).all()
+
+
+def test_reasons_are_short_however_long_the_value() -> None:
+    spec = a_spec(Shedding(Budget(rows=10), Prob()))
+    long = sent("a", policy={"name": "x" * 60_000})
+    assert len(Record({}).after([long], spec, 0).entries[0].refused) <= 200
+
+
+@pytest.mark.parametrize(
+    ("started", "restarted", "name"),
+    [(EqCluster(), Fifo(), "PpsCluster"), (None, EqCluster(), "Fifo")],
+)
+def test_a_restart_that_samples_otherwise_is_refused(
+    started: Policy | None, restarted: Policy, name: str
+) -> None:
+    before = None if started is None else Shedding(Budget(rows=5), started)
+    message = sent("a", budget={"rows": 5}, policy={"name": name})
+    record = Record({}).after([message], a_spec(before), 0)
+    assert record.entries[0].refused == ""
+    with pytest.raises(StateMismatchError, match="samples otherwise"):
+        steered(a_spec(Shedding(Budget(rows=5), restarted)), record.in_force)
 
 
 def test_a_record_stays_small() -> None:

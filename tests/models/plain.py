@@ -181,8 +181,7 @@ class PlainModels:
         return math.exp2(-max((clock - self._first) / self.window, 1 / AGES))
 
     def _level(self, stream: int, key: int, clock: int) -> int:
-        full = 1.0 - self._faded(clock)
-        count = math.prod(slow / full for slow, *_ in self._counts(stream, key, clock))
+        count = math.prod(slow for slow, *_ in self._counts(stream, key, clock))
         return min(LEVELS - 1, int(2.0 * math.log2(max(count, 0.5)) + 2.0))
 
     def news(self, stream: int, key: int) -> float:

@@ -14,6 +14,8 @@ from shedjoin.control.steered import steered
 from shedjoin.errors import ParameterError, ShedjoinError
 from shedjoin.spec.streams import JoinSpec
 
+_REASON = 200
+"""Characters of a reason: values that are shown may be long."""
 KEPT = 50
 """Entries that a record keeps; older ones are forgotten, what they set is not."""
 
@@ -77,6 +79,6 @@ class Record(NamedTuple):
                     fix="set a budget with it.",
                 )
         except ShedjoinError as error:
-            in_force, refused = self.in_force, error.problem
+            in_force, refused = self.in_force, error.problem[:_REASON]
         entry = Entry(micro_batch, sent.name, refused)
         return Record(in_force, (*self.entries, entry))

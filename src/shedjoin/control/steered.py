@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from shedjoin.control.settings import read_setting
-from shedjoin.errors import ParameterError
+from shedjoin.errors import ParameterError, StateMismatchError
 from shedjoin.operators.budgeted.origin import drawn_by
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import MostResults
@@ -31,6 +31,11 @@ def steered(
     shedding = _shedding(spec, in_force)
     if before is not None:
         _check_sample(_shedding(spec, before), shedding)
+    elif (shedding is not None and shedding.policy.samples) != spec.samples:
+        raise StateMismatchError(
+            "messages have set a policy that samples otherwise than this start.",
+            fix="start with the former keep=, or with a new checkpointLocation.",
+        )
     if shedding is not None:
         shedding.budget.by_pool(0, len(spec.streams))  # refuses other splits
     return replace(spec, shedding=shedding)

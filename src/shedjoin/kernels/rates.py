@@ -77,7 +77,7 @@ def read_partners(
     into_slow: FloatArray,
     into_best: FloatArray,
 ) -> None:
-    """Steady count of each row's key on the other streams: at the slow pace, and best.
+    """Count of each row's key on the other streams so far, and at best its steady one.
 
     ``counts`` is by stream, cell and pace. Counts of several streams multiply. ``fade``
     is what counts have faded to at either pace; last, what an arrival would have faded
@@ -99,7 +99,7 @@ def read_partners(
                 slow = min(slow, counts[other, cell, 0])
                 fast = min(fast, counts[other, cell, 1])
             slow, fast = fade[0] * slow, fade[1] * fast
-            into_slow[row] *= slow / (1.0 - faded)
+            into_slow[row] *= slow
             into_best[row] *= at_best(slow, fast, faded, usual[other])
 
 

@@ -72,17 +72,20 @@ class Frequency:
     ) -> tuple[FloatArray, FloatArray]:
         """Count each row's key on the other streams: at the slow pace, and at best.
 
-        Counts are those that would be reached if all went on as it did since counting
+        At best it is what would be reached if all went on as it did since counting
         began, ``passed_us`` ago, or a 64th of a half-life: in less time than that one
-        arrival says too little.
+        arrival says too little. The other count is what there is.
         """
         slow, best = np.empty(key.size), np.empty(key.size)
         fade = [self._fade(pace, clock_us) for pace in (SLOW, FAST)]
-        passed = max(passed_us / self.half_life_us, SHORTEST)
         usual = self.totals * (fade[SLOW] * DEPTH / self.counts.shape[1])
-        fade.append(0.5**passed)
+        fade.append(1.0 - self.reached(passed_us))
         read_partners(stream, key, self.counts, np.array(fade), usual, slow, best)
         return slow, best
+
+    def reached(self, passed_us: int) -> float:
+        """Part of its steady count that a key has so long after counting began."""
+        return float(1.0 - 0.5 ** max(passed_us / self.half_life_us, SHORTEST))
 
     def _halvings(self, pace: int, clock_us: int) -> float:
         return float(clock_us - self.origin_us[pace]) / self.half_lives[pace]

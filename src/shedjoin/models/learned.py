@@ -164,7 +164,8 @@ class Models:
 
         Counts of several other streams multiply.
         """
-        return self._counts(stream, key, self.clock_us)[1]
+        passed = self._passed(self.clock_us)
+        return self.frequency.of_partners(stream, key, self.clock_us, passed)[1]
 
     def rate(self, stream: int) -> float:
         """Arrivals of a stream per second, lately."""
@@ -184,7 +185,7 @@ class Models:
         """Best mean rate of results from its age on, for its key's frequency."""
         if self._by_level is None:
             self._by_level = priorities(self.curve.by_level(self._per_count))
-        slow, best = self._counts(stream, key, self.clock_us)
+        slow, best = self._counted(stream, key, self.clock_us)
         rates, found = Rates(self._by_level, self._ages_per_us), np.empty(stream.size)
         bits = slow.view(np.int64)
         read_priorities(stream, slow, best, bits, age_us, rates, found)
@@ -297,20 +298,31 @@ class Models:
 
         Counts of that time, faded until now, would be those of rarer keys.
         """
-        return level_of(self._counts(stream, key, self._counted_us)[0])
+        return level_of(self._counted(stream, key, self._counted_us)[0])
 
-    def _counts(
+    def _counted(
         self, stream: IntArray, key: IntArray, clock_us: int
     ) -> tuple[FloatArray, FloatArray]:
-        passed = clock_us - int(self._clocks[_FIRST])
-        return self.frequency.of_partners(stream, key, clock_us, passed)
+        """Counts of the rows' keys as far as they have come: at the slow pace, at best.
+
+        Levels go by these. What a key will come to is a guess from few arrivals at
+        first; what rows matched is remembered under their level, and under one that was
+        guessed too high it would mislead for long.
+        """
+        passed = self._passed(clock_us)
+        slow, best = self.frequency.of_partners(stream, key, clock_us, passed)
+        return slow, best * self.frequency.reached(passed) ** (len(self.keep_us) - 1)
+
+    def _passed(self, clock_us: int) -> int:
+        """Event time since counting began."""
+        return clock_us - int(self._clocks[_FIRST])
 
     def _known(self, stream: IntArray, key: IntArray) -> tuple[IntArray, FloatArray]:
         """Level of each row's key on the other streams, and what is new of it.
 
         Levels go by the slow pace, which does not jump; what is new comes on top.
         """
-        slow, best = self._counts(stream, key, self.clock_us)
+        slow, best = self._counted(stream, key, self.clock_us)
         news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
         return level_of(slow), news
 

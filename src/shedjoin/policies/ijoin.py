@@ -162,7 +162,9 @@ class IJoin(Policy):
         worth = importance * residents.matches / np.where(grown, age, 1.0)
         idle_us = np.maximum(0, residents.now_us - residents.last_match)
         fine = np.where(
-            idle_us >= parse_duration(self.patience), self.penalty * idle_us / unit, 0.0
+            idle_us >= parse_duration(self.patience),
+            float(self.penalty) * idle_us / unit,
+            0.0,
         )
         return np.where(grown, worth - fine, importance)
 
@@ -173,7 +175,7 @@ class IJoin(Policy):
     @property
     def pace(self) -> Pace:
         """Young rows are spared, and matches fade."""
-        fading = self.decay / parse_duration(self.unit)
+        fading = float(self.decay) / parse_duration(self.unit)
         return Pace(parse_duration(self.maturity), fading, self.foresight)
 
 

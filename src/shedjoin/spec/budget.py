@@ -127,7 +127,7 @@ def parse_bytes(size: str | int) -> int:
     >>> parse_bytes("1.5 KiB")
     1536
     """
-    if isinstance(size, int) and size >= 0:
+    if type(size) is int and size >= 0:
         return size
     match = _SIZE.fullmatch(size) if isinstance(size, str) else None
     unit = _UNITS.get(match[2].lower()) if match else None
