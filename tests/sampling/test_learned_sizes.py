@@ -43,11 +43,14 @@ def test_matches_are_right_from_the_first_window_on(passed_s: int) -> None:
 
 @pytest.mark.parametrize("rows", [256, 1000])
 def test_first_arrivals_that_come_at_once_do_not_look_rare(rows: int) -> None:
-    """Half of the rows have one key: it does not match a hundred times as often."""
+    """Half of the rows have one key: it does not match a hundred times as often.
+
+    Of a sixtieth of a window, what its rows will match is known to a factor of three.
+    """
     models = Models((WINDOW_S * SECOND, WINDOW_S * SECOND), capacity_rows=20_000)
     rng = np.random.default_rng(7)
     time = 1_700_000_000 * SECOND + np.arange(rows) * (10 * SECOND * WINDOW_S // 60_000)
     key = np.where(rng.random(rows) < 0.5, 0, rng.integers(1, 1 << 40, rows))
     models.observe(rng.integers(0, 2, rows), key, time)
     found = models.expected_matches(np.arange(2), np.zeros(2, np.int64))
-    assert found.mean() == pytest.approx(6000 / 4, rel=0.7)
+    assert 1 / 3 < found.mean() / (6000 / 4) < 3
