@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, cast
 from unittest.mock import patch
 
 import numpy as np
-import pyarrow as pa
 
 import shedjoin as sj
-from benchmarks.streams import START_US
+from benchmarks.streams import START_US, Stream
 from shedjoin.columns.packing import pack
 from shedjoin.local.shard import MemoryBlobs
 from shedjoin.local.tables import make_spec
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 MICRO_BATCHES = 64
 """Enough for the logs of a budget to have been merged, and written anew."""
-_ROWS, _SPAN_US, _WINDOW = 125, 120_000_000, "60 seconds"
+_ROWS, _KEYS, _SPAN_S, _WINDOW = 125, 125, 120, "60 seconds"
 
 
 class _Calls(MemoryBlobs):
@@ -74,7 +73,10 @@ def calls_per_shard(rows: int = _ROWS, budget: sj.Budget | None = None) -> float
 
 def _counted(rows: int, budget: sj.Budget | None) -> list[int]:
     rng = np.random.default_rng(7)
-    schemas = [_table(side, 0, 1, rng).schema for side in ("left", "right")]
+    stream = Stream(
+        MICRO_BATCHES * rows, MICRO_BATCHES, _KEYS, MICRO_BATCHES * _SPAN_S, seed=7
+    )
+    schemas = [stream.part(side, 0, rng).schema for side in ("left", "right")]
     within = sj.Within(before=_WINDOW, after=_WINDOW)
     times = ("left_time", "right_time")
     spec = make_spec(schemas, "key", within, times, 1, ("_left", "_right"))
@@ -88,23 +90,10 @@ def _counted(rows: int, budget: sj.Budget | None) -> list[int]:
         shard = SparkShard(spec, owner, calls, timers, CopySettings())
         arrived = [
             blob
-            for stream, side in enumerate(("left", "right"))
-            for _, blob in pack(
-                _table(side, number, rows, rng).to_batches(), stream, spec
-            )
+            for own, side in enumerate(("left", "right"))
+            for _, blob in pack(stream.part(side, number, rng).to_batches(), own, spec)
         ]
-        watermark_ms = (START_US + number * _SPAN_US) // 1000 - 1
+        watermark_ms = (START_US + number * _SPAN_S * 1_000_000) // 1000 - 1
         Outcome.of(shard.run(arrived if rows else [], watermark_ms, woken=not rows))
         counted.append(calls.count - before)
     return counted
-
-
-def _table(side: str, number: int, rows: int, rng: np.random.Generator) -> pa.Table:
-    time = np.sort(rng.integers(0, _SPAN_US, rows)) + number * _SPAN_US + START_US
-    return pa.table(
-        {
-            "key": rng.integers(0, _ROWS, rows),
-            f"{side}_time": pa.array(time, pa.timestamp("us", "UTC")),
-            f"{side}_value": rng.random(rows),
-        }
-    )

@@ -34,11 +34,12 @@ class Stream:
                 (folder / side).mkdir(parents=True)
                 for number in range(self.files):
                     path = folder / side / f"{number:05d}.parquet"
-                    pq.write_table(self._part(side, number, rng), path)
+                    pq.write_table(self.part(side, number, rng), path)
                     os.utime(path, (1_700_000_000 + number,) * 2)
                     display.advance(task)
 
-    def _part(self, side: str, number: int, rng: np.random.Generator) -> pa.Table:
+    def part(self, side: str, number: int, rng: np.random.Generator) -> pa.Table:
+        """Rows of one side and micro-batch."""
         size = self.rows // self.files
         span = self.seconds * 1_000_000 // self.files
         time = np.sort(rng.integers(0, span, size)) + number * span + START_US

@@ -14,7 +14,10 @@ from shedjoin.control.folder import Control
 from shedjoin.errors import ShedjoinError
 
 app = typer.Typer(help="Steer running joins by messages.", no_args_is_help=True)
-Folder = Annotated[Path, typer.Argument(help="The folder given to the join.")]
+Folder = Annotated[
+    Path,
+    typer.Argument(help="The folder given to the join.", exists=True, file_okay=False),
+]
 
 
 @app.command()
@@ -31,8 +34,6 @@ def send(
         _fail(f"{settings!r} is not JSON: {error}.", 'write {"budget": {"rows": 1000}}')
     if not isinstance(told, dict):
         _fail(f"{settings!r} is not an object.", 'write {"budget": {"rows": 1000}}')
-    if not folder.is_dir():
-        _fail(f"{folder} is not a folder.", "name the folder given to the join")
     try:
         name = Control(folder).send(**told)
     except ShedjoinError as error:
@@ -43,8 +44,6 @@ def send(
 @app.command("list")
 def list_messages(folder: Folder) -> None:
     """Show the messages of a folder, and what every join made of them."""
-    if not folder.is_dir():
-        _fail(f"{folder} is not a folder.", "name the folder given to the join")
     control = Control(folder)
     table = Table("message", "join", "from micro-batch", "refused because", box=None)
     read = set()

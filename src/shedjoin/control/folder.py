@@ -51,12 +51,7 @@ class Control:
         """
         text = encode_message(**settings)
         name = f"{time.time_ns():020d}-{token_hex(4)}{SUFFIX}"
-        part = self.path / f".{name}"
-        with part.open("xb") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        part.rename(self.path / name)  # so that nobody reads half of it
+        _put(self.path / name, text)
         return name
 
     def sent(self) -> list[str]:
@@ -70,9 +65,7 @@ class Control:
         rows = sorted(known.values())
         folder = self.path / _RECORDS
         folder.mkdir(exist_ok=True)
-        part = folder / f".{join}-{token_hex(4)}"
-        part.write_text(json.dumps([list(row) for row in rows]))
-        part.rename(folder / f"{join}{SUFFIX}")
+        _put(folder / f"{join}{SUFFIX}", json.dumps(rows).encode())
 
     def applied(self, join: str) -> list[Entry]:
         """What became of the messages that a join has read, the oldest first."""
@@ -84,3 +77,13 @@ class Control:
     def joins(self) -> list[str]:
         """Queries and names of the joins that have read messages here."""
         return sorted(path.stem for path in (self.path / _RECORDS).glob(f"*{SUFFIX}"))
+
+
+def _put(path: Path, text: bytes) -> None:
+    """Write a file so that nobody reads half of it."""
+    part = path.with_name(f".{token_hex(4)}-{path.name}")
+    with part.open("xb") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    part.rename(path)

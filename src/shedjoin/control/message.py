@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from shedjoin.control.settings import SETTINGS, read_setting
 from shedjoin.errors import ParameterError, ShedjoinError
@@ -13,16 +13,6 @@ MOST_BYTES = 64 << 10
 """A message goes to every shard and is kept in its state."""
 
 
-class Message(NamedTuple):
-    """A message as it was sent: the name of its file, and what it sets.
-
-    All settings of a message come into force together, or none.
-    """
-
-    name: str
-    settings: dict[str, Any]
-
-
 def encode_message(**settings: object) -> bytes:
     """Write a message; refuse what a join would refuse whatever its state.
 
@@ -30,12 +20,12 @@ def encode_message(**settings: object) -> bytes:
     b'{"format": 1, "set": {"budget": {"rows": 1000}}}'
     """
     text = json.dumps({"format": FORMAT, "set": settings}, sort_keys=True).encode()
-    decode_message("", text)
+    decode_message(text)
     return text
 
 
-def decode_message(name: str, text: bytes) -> Message:
-    """Read a message; ``ParameterError`` says why one is refused."""
+def decode_message(text: bytes) -> dict[str, Any]:
+    """Read what a message sets; ``ParameterError`` says why one is refused."""
     if len(text) > MOST_BYTES:
         raise ParameterError(
             f"the message has {len(text):,} bytes.",
@@ -59,7 +49,7 @@ def decode_message(name: str, text: bytes) -> Message:
                 f"{setting} cannot be {value!r}: {error!r}.",
                 fix="see docs/how-to/steer-a-query.md for what can be set.",
             ) from error
-    return Message(name, settings)
+    return settings
 
 
 def _settings(told: object) -> dict[str, Any]:

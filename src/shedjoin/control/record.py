@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from shedjoin.control.message import Message, decode_message
+from shedjoin.control.message import decode_message
 from shedjoin.control.steered import steered
 from shedjoin.errors import ParameterError, ShedjoinError
 from shedjoin.spec.streams import JoinSpec
@@ -70,10 +70,10 @@ class Record(NamedTuple):
     def _after_one(self, sent: Sent, spec: JoinSpec, micro_batch: int) -> Record:
         in_force, refused = self.in_force, ""
         try:
-            message: Message = decode_message(sent.name, sent.text)
-            in_force = self.in_force | message.settings
+            settings = decode_message(sent.text)
+            in_force = self.in_force | settings
             changed = steered(spec, in_force, before=self.in_force)
-            if "policy" in message.settings and changed.shedding is None:
+            if "policy" in settings and changed.shedding is None:
                 raise ParameterError(
                     "a policy without a budget: nothing would be shed.",
                     fix="set a budget with it.",

@@ -45,6 +45,13 @@ def level_at(bits: int, levels: int) -> int:
 
 
 @kernel_no_refcount
+def read_levels(bits: IntArray, levels: int, into: IntArray) -> None:
+    """Levels of decayed counts, of which these are the bits."""
+    for row in range(bits.size):
+        into[row] = level_at(bits[row], levels)
+
+
+@kernel_no_refcount
 def read_priorities(
     stream: IntArray,
     slow: FloatArray,

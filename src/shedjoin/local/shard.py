@@ -78,17 +78,17 @@ class LocalShard:
         spec = steered(self._started, self.record.in_force)
         if spec != self._spec:
             self._spec = spec
-            self.restart()
+            self._token, self.join = self._open()
 
     def restart(self) -> None:
         """Forget everything but the stored bytes and start again from them."""
+        directory = stored_directory(self.blobs, self._started)
+        self.record = Record.of({} if directory is None else directory.control)
+        self._spec = steered(self._started, self.record.in_force)
         self._token, self.join = self._open()
 
     def _open(self) -> tuple[str, Join]:
         directory = stored_directory(self.blobs, self._spec)
-        if directory is not None and not self.record.entries:
-            self.record = Record.of(directory.control)
-            self._spec = steered(self._started, self.record.in_force)
         opening = Opening(
             self._spec,
             self._number,

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from shedjoin.kernels.priorities import read_levels
 from shedjoin.kernels.rates import add_spans, best_means
 from shedjoin.models.words import Shape, reals
 from shedjoin.types import FloatArray, IntArray
@@ -31,8 +32,9 @@ Table = npt.NDArray[np.float64]
 
 def level_of(count: FloatArray) -> IntArray:
     """Half octaves of a decayed count; below a half is level 0."""
-    level = 2.0 * np.log2(np.maximum(count, 0.5)) + 2.0
-    return np.minimum(level, LEVELS - 1).astype(np.int64)
+    level = np.empty(count.size, np.int64)
+    read_levels(count.view(np.int64), LEVELS, level)
+    return level
 
 
 def age_of(age_us: IntArray, keep_us: IntArray) -> IntArray:

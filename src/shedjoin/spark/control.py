@@ -67,19 +67,21 @@ class _Recorder(StreamingQueryListener):
     def __init__(self, control: Control, name: str) -> None:
         self._control = control
         self._name = name
+        self._noted: dict[str, str] = {}
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:
         """Nothing is known yet."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        """Note what is new."""
+        """Note what is new; most micro-batches tell what the one before told."""
         counts = event.progress.observedMetrics.get(self._name)
         told = None if counts is None else counts.asDict().get("control")
-        if told:
+        join = f"{event.progress.id}-{self._name}"
+        if told and told != self._noted.get(join):
             record = Record.of(json.loads(told))
             if record.entries:
-                join = f"{event.progress.id}-{self._name}"
                 self._control.note(join, list(record.entries))
+            self._noted[join] = told
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:
         """Nothing has changed."""

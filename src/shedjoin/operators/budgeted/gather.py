@@ -48,7 +48,7 @@ def gather(
         part = slice(start, start := int(end))
         if part.start == part.stop:
             continue
-        other = 1 - stream  # a pair
+        (other,) = set(range(len(spec.streams))) - {stream}  # a pair
         rows = payload.get(ids[group - 1]) if group else arrivals.rows[other]
         met = [Met(arrivals.rows[stream], grouped.own[part])]
         met.insert(other, Met(rows, grouped.theirs[part]))
