@@ -18,6 +18,7 @@ NAMES = {
     "shedding": "what shedding costs per arrival, on one core",
     "budget-speed": "rows per second with a budget, on Spark, against no budget",
     "scale": "cost of a row in a long stream, and of a shard beside its rows",
+    "burst": "micro-batches in time while three times too much comes, on Spark",
     "first-use": "seconds from the call to the first result on Spark",
 }
 

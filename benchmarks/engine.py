@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import statistics
 import sys
@@ -9,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +125,17 @@ class Timing:
 def rate(runs: list[Timing]) -> float:
     """Rows over the median micro-batch time, over all runs."""
     return statistics.median(r for run in runs for r in run.rates())
+
+
+def moment(timestamp: str) -> float:
+    """Seconds of a time that progress tells."""
+    return datetime.fromisoformat(timestamp).timestamp()
+
+
+def record_of(counts: dict[str, Any]) -> dict[str, Any]:
+    """What control messages have set, as progress tells it."""
+    told: dict[str, Any] = json.loads(counts.get("control") or "{}")
+    return told
 
 
 def run(frame: DataFrame, label: str, batches: int) -> Timing:

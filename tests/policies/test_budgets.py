@@ -83,10 +83,12 @@ def test_bad_splits(split: float | tuple[float, ...]) -> None:
 
 
 def test_one_of_rows_and_memory() -> None:
-    with pytest.raises(ParameterError, match=r"must say one of rows and memory"):
+    with pytest.raises(ParameterError, match=r"limits nothing"):
         Budget()
     with pytest.raises(ParameterError, match=r"must say one of rows and memory"):
         Budget(rows=1, memory=1)
+    with pytest.raises(ParameterError, match=r"must say one of rows and memory"):
+        Budget(rows=1, memory=1, cpu=0.5)
     assert not Budget(rows=1).in_bytes
     assert Budget(memory=1).in_bytes
 
@@ -330,3 +332,23 @@ def test_importance_that_is_no_number() -> None:
             budget=Budget(rows=5),
             keep=MostImportant("n"),
         )
+
+
+@pytest.mark.parametrize("cpu", [0, -1, 1.5, True, "soon", "0 seconds", float("nan")])
+def test_bad_times(cpu: object) -> None:
+    with pytest.raises(ParameterError, match=r"\nFix: "):
+        Budget(cpu=cpu)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("parts", [(), (0.5, 0.6), (1.5, -0.5), ("a",), 0.5])
+def test_bad_parts_of_shards(parts: object) -> None:
+    with pytest.raises(ParameterError, match=r"are not parts of the whole\.\nFix: "):
+        Budget(rows=9, by_shard=parts)  # type: ignore[arg-type]
+
+
+def test_shares_of_shards_add_up() -> None:
+    budget = Budget(rows=1001, by_shard=(0.1, 0.25, 0.65))
+    shares = [budget.share(shard, 3) for shard in range(3)]
+    assert shares == [100, 250, 651]
+    with pytest.raises(ParameterError, match=r"has 3 parts for 2 shards"):
+        budget.check(streams=2, shards=2)

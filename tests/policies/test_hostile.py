@@ -206,7 +206,13 @@ def test_the_chosen_keys_do_collide_without_a_seed() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("budget", [None, Budget(rows=200_000)], ids=["exact", "rows"])
+@pytest.mark.parametrize(
+    "budget",
+    [
+        pytest.param(None, id="exact"),
+        pytest.param(Budget(rows=200_000), id="rows", marks=pytest.mark.long),
+    ],
+)
 def test_a_million_chosen_keys(budget: Budget | None) -> None:
     """They cost at most half as much again as random ones."""
     count = 1_000_000

@@ -40,10 +40,8 @@ def test_checks_hold(policy: Scheme) -> None:
     assert 0.9 <= report.checks_held / report.checks <= 1.0
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "policy", [EqCluster, pytest.param(PpsCluster, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("policy", [EqCluster, PpsCluster])
 def test_most_checks_hold_and_not_quite_all(policy: Scheme) -> None:
     report = checked(policy, range(30))
     assert report.checks >= 140

@@ -55,6 +55,19 @@ def list_messages(folder: Folder) -> None:
         if name not in read:
             table.add_row(name, "", "not read yet", "")
     Console().print(table)
+    _show_loads(control)
+
+
+def _show_loads(control: Control) -> None:
+    """Show how the time of micro-batches is kept, of joins that have a CPU budget."""
+    names = ("micro_batch", "seconds", "target", "floor", "share")
+    table = Table("join", *(name.replace("_", "-") for name in names), box=None)
+    for join in control.joins():
+        load = control.load(join)
+        if load:
+            table.add_row(join, *(str(load[name]) for name in names))
+    if table.row_count:
+        Console().print(table)
 
 
 def _fail(problem: str, fix: str) -> NoReturn:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -13,7 +14,7 @@ from shedjoin.control.message import encode_message
 from shedjoin.control.record import Entry
 
 SUFFIX = ".json"
-_RECORDS = "_records"
+_RECORDS, _LOADS = "_records", "_loads"
 """Spark does not read files and folders whose names begin with _ or a dot."""
 
 
@@ -73,6 +74,23 @@ class Control:
         if not path.exists():
             return []
         return [Entry(*row) for row in json.loads(path.read_text())]
+
+    def note_load(self, join: str, load: Mapping[str, Any]) -> None:
+        """Write down how the time of a join's micro-batches is kept."""
+        folder = self.path / _LOADS
+        folder.mkdir(exist_ok=True)
+        _put(folder / f"{join}{SUFFIX}", json.dumps(load).encode())
+
+    def load(self, join: str) -> dict[str, Any]:
+        """How the time of a join's last micro-batch was kept; empty if not limited.
+
+        ``seconds`` it took and ``target`` it may take; ``floor`` is what no shedding
+        saves; ``share`` of the work was done; ``costs`` are seconds of a micro-batch,
+        a row, a stored row and a result, as learned.
+        """
+        path = self.path / _LOADS / f"{join}{SUFFIX}"
+        found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+        return found
 
     def joins(self) -> list[str]:
         """Queries and names of the joins that have read messages here."""

@@ -73,9 +73,9 @@ class Record(NamedTuple):
             settings = decode_message(sent.text)
             in_force = self.in_force | settings
             changed = steered(spec, in_force, before=self.in_force)
-            if "policy" in settings and changed.shedding is None:
+            if changed.shedding is None and settings.keys() & {"policy", "throttle"}:
                 raise ParameterError(
-                    "a policy without a budget: nothing would be shed.",
+                    "a policy or a throttle without a budget: nothing would be shed.",
                     fix="set a budget with it.",
                 )
         except ShedjoinError as error:

@@ -10,16 +10,19 @@ from shedjoin.errors import ParameterError
 from shedjoin.policies import POLICIES
 from shedjoin.policies.base import Policy
 from shedjoin.spec.budget import Budget
+from shedjoin.spec.throttle import Throttle
+
+Setting = Budget | Policy | Throttle
 
 AS_STARTED = "as started"
 """In place of a value: what the arguments of the join say."""
 
 
-def read_setting(name: str, value: object) -> Budget | Policy | None:
+def read_setting(name: str, value: object) -> Setting | None:
     """Value of one setting; None is what the join was started with.
 
     >>> read_setting("budget", {"rows": 1000})
-    Budget(rows=1000, memory=None, split=None)
+    Budget(rows=1000, memory=None, split=None, cpu=None, by_shard=None)
     >>> read_setting("policy", {"name": "Rand", "parameters": {"seed": 7}})
     Rand(seed=7)
     """
@@ -35,8 +38,9 @@ def read_setting(name: str, value: object) -> Budget | Policy | None:
 
 def _budget(value: object) -> Budget:
     told = dict(_mapping("budget", value, {field.name for field in fields(Budget)}))
-    if isinstance(told.get("split"), list):
-        told["split"] = tuple(told["split"])
+    for name in ("split", "by_shard"):
+        if isinstance(told.get(name), list):
+            told[name] = tuple(told[name])
     return Budget(**told)
 
 
@@ -55,9 +59,15 @@ def _policy(value: object) -> Policy:
     return made
 
 
-SETTINGS: dict[str, Callable[[object], Budget | Policy]] = {
+def _throttle(value: object) -> Throttle:
+    known = {field.name for field in fields(Throttle)}
+    return Throttle(**_mapping("throttle", value, known))
+
+
+SETTINGS: dict[str, Callable[[object], Setting]] = {
     "budget": _budget,
     "policy": _policy,
+    "throttle": _throttle,
 }
 
 

@@ -10,10 +10,14 @@ from shedjoin.control.settings import read_setting
 from shedjoin.errors import ParameterError, StateMismatchError
 from shedjoin.operators.budgeted.origin import drawn_by
 from shedjoin.policies.base import Policy
-from shedjoin.policies.goals import MostResults
+from shedjoin.policies.goals import shedding_of
 from shedjoin.spec.budget import Budget
-from shedjoin.spec.shedding import Shedding
+from shedjoin.spec.recompute import DEFAULT
+from shedjoin.spec.shedding import Discipline, Shedding
 from shedjoin.spec.streams import JoinSpec
+from shedjoin.spec.throttle import Throttle
+
+_DISCIPLINE: Discipline = "probe_then_insert"
 
 
 def steered(
@@ -37,7 +41,7 @@ def steered(
             fix="start with the former keep=, or with a new checkpointLocation.",
         )
     if shedding is not None:
-        shedding.budget.by_pool(0, len(spec.streams))  # refuses other splits
+        shedding.budget.check(len(spec.streams), spec.shards)
     return replace(spec, shedding=shedding)
 
 
@@ -45,15 +49,22 @@ def _shedding(spec: JoinSpec, in_force: Mapping[str, Any]) -> Shedding | None:
     values = {name: read_setting(name, value) for name, value in in_force.items()}
     started = spec.shedding
     budget, policy = values.get("budget"), values.get("policy")
+    throttle = values.get("throttle")
+    if started is None and isinstance(budget, Budget):
+        started = shedding_of(
+            budget, None, discipline=_DISCIPLINE, recompute=DEFAULT, seed=0
+        )
     if started is None:
-        if not isinstance(budget, Budget):
-            return None
-        started = Shedding(budget, MostResults().policy())
+        return None
     changes: dict[str, Any] = {}
     if isinstance(budget, Budget):
-        changes["budget"] = budget
+        # A message that limits memory says nothing of a limit of time.
+        cpu = started.budget.cpu if budget.cpu is None else budget.cpu
+        changes["budget"] = replace(budget, cpu=cpu)
     if isinstance(policy, Policy):
         changes["policy"] = policy
+    if isinstance(throttle, Throttle):
+        changes["throttle"] = throttle
     return replace(started, **changes)
 
 

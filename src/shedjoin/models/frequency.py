@@ -87,6 +87,15 @@ class Frequency:
         """Part of its steady count that a key has so long after counting began."""
         return float(1.0 - 0.5 ** max(passed_us / self.half_life_us, SHORTEST))
 
+    @property
+    def per_count(self) -> float:
+        """Arrivals per second of a key, by its steady count."""
+        return float(np.log(2.0) / (self.half_life_us * 1e-6))
+
+    def faded(self, passed_us: int) -> float:
+        """What a count has faded to so long after it was one, at the slow pace."""
+        return float(0.5 ** (max(0, passed_us) / self.half_life_us))
+
     def _halvings(self, pace: int, clock_us: int) -> float:
         return float(clock_us - self.origin_us[pace]) / self.half_lives[pace]
 

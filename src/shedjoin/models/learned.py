@@ -16,6 +16,7 @@ from shedjoin.models.sampling import (
     outlook,
     pps_sizes,
 )
+from shedjoin.models.unlimited import Since, Unlimited
 from shedjoin.models.words import Shape, cut, reals, size_of
 from shedjoin.models.worth import Worth
 from shedjoin.types import BoolArray, FloatArray, IntArray
@@ -67,11 +68,11 @@ class Models:
         self.curve = Curve([next(room) for _ in curve], keep_us, half_life)
         self.worth = Worth([next(room) for _ in worth])
         self.slice = Slice([next(room) for _ in monitored], keep_us)
-        self._clocks, outlook = room
+        self._clocks, outlook, pairs = room
         self._outlook = reals(outlook)
+        self.unlimited = Unlimited(pairs, keep_us, self.frequency)
         self._counted_us = 0
-        self.seen_matches = 0.0
-        self.seen_pairs = 0
+        self.begin_count()
         self._by_age: Table | None = None  # until the next tick
         self._by_level: Table | None = None
         self._lives: Table | None = None
@@ -80,6 +81,23 @@ class Models:
     def words_of(capacity_rows: int, streams: int) -> int:
         """Words that the models of a shard with so many residents take."""
         return sum(map(size_of, _shapes(capacity_rows, streams)))
+
+    def begin_count(self) -> None:
+        """Begin to count what an unlimited join would find."""
+        self.seen_matches = 0.0
+        self.seen_pairs = 0
+        self.unlimited.begin()
+
+    def exact_matches(self, matched: float, monitored: float) -> tuple[float, float]:
+        """Matches of an unlimited join since counting began, and those that were found.
+
+        ``matched`` were found in all, ``monitored`` of them by the monitored keys
+        alone. Where a few keys have most matches, those that are monitored may have
+        hardly any; so if keys are counted, their counts tell.
+        """
+        if self.slice.share == 1.0 or not self.unlimited.expected:
+            return self.seen_matches, monitored
+        return self.unlimited.matches, matched
 
     @property
     def clock_us(self) -> int:
@@ -134,19 +152,33 @@ class Models:
         before = self.clock_us or min(int(time[0]), clock_us)
         self._counted_us = before
         self._clocks[_NOW] = max(before, clock_us)
-        if importance is not None and learn:
-            passed = self.clock_us - before
-            fade = 0.5 ** (passed / self.frequency.half_life_us)
-            self.worth.add(stream, importance, fade)
+        pairs = self.seen_pairs
+        if learn:
+            self.unlimited.expect(stream, key, watched, self._since(before))
         mine = [np.flatnonzero(stream == own) for own in self._streams]
         for own, rows in enumerate(mine):
             seen = rows[watched[rows]]
             self._watch(own, key[seen], time[seen], learn=learn)
         if learn:
+            self.unlimited.count(self.seen_pairs - pairs)
+            if importance is not None:
+                self.worth.add(stream, importance, self.faded(before))
             self._tick()
-            for own, rows in enumerate(mine):
-                counted = np.minimum(time[rows], self.clock_us)
-                self.frequency.add(own, key[rows], counted, self.clock_us)
+            self._count(mine, key, time)
+
+    def _count(self, mine: list[IntArray], key: IntArray, time: IntArray) -> None:
+        """Count the keys of arrivals, whose rows are given by stream."""
+        for own, rows in enumerate(mine):
+            counted = np.minimum(time[rows], self.clock_us)
+            self.frequency.add(own, key[rows], counted, self.clock_us)
+
+    def faded(self, since_us: int) -> float:
+        """What a count has faded to that was one then."""
+        return self.frequency.faded(self.clock_us - since_us)
+
+    def _since(self, clock_us: int) -> Since:
+        """Time until then, and since."""
+        return Since(clock_us, self._passed(clock_us), self.clock_us - clock_us)
 
     def make_room(self, stream: IntArray, key: IntArray) -> BoolArray:
         """Monitor fewer keys if coming arrivals would be too many ghosts.
@@ -184,7 +216,7 @@ class Models:
     def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, for its key's frequency."""
         if self._by_level is None:
-            self._by_level = priorities(self.curve.by_level(self._per_count))
+            self._by_level = priorities(self.curve.by_level(self.frequency.per_count))
         slow, best = self._counted(stream, key, self.clock_us)
         rates, found = Rates(self._by_level, self._ages_per_us), np.empty(stream.size)
         bits = slow.view(np.int64)
@@ -194,10 +226,19 @@ class Models:
     def expected_matches(self, stream: IntArray, key: IntArray) -> FloatArray:
         """Matches that a new row will have in all its life."""
         if self._lives is None:
-            rate = self.curve.by_level(self._per_count)
+            rate = self.curve.by_level(self.frequency.per_count)
             self._lives = rate.sum(axis=2) * self._spans[:, None]
         level, news = self._known(stream, key)
         return news * self._lives[stream, level]
+
+    def matches_per_arrival(self, key: IntArray) -> FloatArray:
+        """Matches of a new row of a key, on average over both streams as it comes."""
+        first, second = (np.full(key.size, own, np.int64) for own in self._streams)
+        came = self.partner_count(second, key), self.partner_count(first, key)
+        total = came[0] + came[1]
+        found = came[0] * self.expected_matches(first, key)
+        found += came[1] * self.expected_matches(second, key)
+        return np.divide(found, total, out=np.zeros(key.size), where=total > 0)
 
     def cluster_sizes(self, stream: IntArray, key: IntArray) -> FloatArray:
         """Expected matches of new rows, 1 on average, as PPS-CLUSTER takes them."""
@@ -276,22 +317,21 @@ class Models:
         """Part of all rows that is monitored: of keys it says little if few are hot."""
         if self.slice.share == 1.0:
             return 1.0
+        there = self.rows_in_window()
+        return min(1.0, rows / there) if there else 1.0
+
+    def rows_in_window(self) -> float:
+        """Rows that have come lately and have not expired, of all streams."""
         passed = self.clock_us - int(self._clocks[_FIRST])
-        there = sum(
+        return sum(
             self.rate(stream) * min(keep, passed) * 1e-6
             for stream, keep in enumerate(self.keep_us)
         )
-        return min(1.0, rows / there) if there else 1.0
 
     @property
     def _spans(self) -> FloatArray:
         """Seconds of an age, by stream."""
         return np.array(self.keep_us) * (1e-6 / AGES)
-
-    @property
-    def _per_count(self) -> float:
-        """Arrivals per second of a key, by its decayed count."""
-        return float(np.log(2.0) / (self.frequency.half_life_us * 1e-6))
 
     def _levels(self, stream: IntArray, key: IntArray) -> IntArray:
         """Levels as they were read when the rows came: before they were counted.
@@ -351,5 +391,5 @@ def _shapes(capacity_rows: int, streams: int) -> tuple[tuple[Shape, ...], ...]:
         Curve.shapes(streams),
         Worth.shapes(streams),
         Slice.shapes(streams, ghosts),
-        ((3,), (5,)),
+        ((3,), (5,), (2,)),
     )

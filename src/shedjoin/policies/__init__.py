@@ -1,6 +1,13 @@
 """Policies by name, and the goals that pick one."""
 
-from shedjoin.policies.base import Pace, Policy, SamplingPolicy
+from shedjoin.policies.ayad import (
+    CoinFlip,
+    InsertNoProbe,
+    OnlineMaxSubset,
+    ProbeNoInsert,
+    ValuePni,
+)
+from shedjoin.policies.base import Chances, LoadPolicy, Pace, Policy, SamplingPolicy
 from shedjoin.policies.baseline import Fifo, Greedy, Rand, Recent, UntilExpiry
 from shedjoin.policies.goals import MostImportant, MostResults, Sample
 from shedjoin.policies.ijoin import IJoin, Size
@@ -25,23 +32,34 @@ POLICIES = (
     PpsCluster,
     Uniform,
     BestSample,
+    CoinFlip,
+    InsertNoProbe,
+    ProbeNoInsert,
+    OnlineMaxSubset,
+    ValuePni,
 )
 
 __all__ = [
     "POLICIES",
     "Age",
     "BestSample",
+    "Chances",
+    "CoinFlip",
     "EqCluster",
     "Expected",
     "Fifo",
     "Greedy",
     "IJoin",
+    "InsertNoProbe",
+    "LoadPolicy",
     "MostImportant",
     "MostResults",
+    "OnlineMaxSubset",
     "Pace",
     "Policy",
     "PpsCluster",
     "Prob",
+    "ProbeNoInsert",
     "Rand",
     "Recent",
     "Residents",
@@ -50,5 +68,6 @@ __all__ = [
     "Size",
     "Uniform",
     "UntilExpiry",
+    "ValuePni",
     "Valued",
 ]

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 
 from shedjoin.errors import ParameterError
 from shedjoin.policies.residents import Residents
+from shedjoin.spec.throttle import Throttle
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 Ties = Literal["oldest", "newest"]
@@ -93,6 +94,36 @@ class Policy:
     def first_score(self, arrivals: Residents) -> FloatArray:
         """Worth of an arrival until scores are computed again."""
         return self.score(arrivals)
+
+
+class Chances(NamedTuple):
+    """Chances of rows to take part at all, to probe, and to be stored; None is 1."""
+
+    admit: FloatArray | None = None
+    probe: FloatArray | None = None
+    store: FloatArray | None = None
+
+
+class LoadPolicy(Policy):
+    """Which work is done while a throttle allows less than all of it.
+
+    Beside it another policy may decide who stays within memory. Named by ``keep=`` it
+    does that too, by its score: by default the oldest leave.
+    """
+
+    __slots__ = ()
+
+    reads: ClassVar[tuple[str, ...]] = ("models",)
+
+    def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
+        """Chances of rows, with which arrivals such as ``among`` keep to the throttle.
+
+        Asked about arrivals, ``rows`` and ``among`` are the same. When the throttle
+        closes it is also asked about residents: they leave unless they would be stored
+        now. Every row draws one lot for all three chances, the same whenever it is
+        asked about.
+        """
+        raise NotImplementedError
 
 
 class SamplingPolicy(Policy):

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from shedjoin.errors import ParameterError
-from shedjoin.policies.base import Policy, SamplingPolicy
+from shedjoin.policies.ayad import ValuePni
+from shedjoin.policies.base import LoadPolicy, Policy, SamplingPolicy
 from shedjoin.policies.learned import Expected, Valued
 from shedjoin.policies.samples import BestSample
 from shedjoin.spec.budget import Budget
@@ -126,4 +127,10 @@ def shedding_of(
             f"recompute={recompute!r} is not a scheme.",
             fix="write recompute=Amortised(), Successive(), Every(10) or Adaptive().",
         )
-    return Shedding(budget, policy, discipline, recompute, combine, seed)
+    load = policy if isinstance(policy, LoadPolicy) else _load(goal)
+    return Shedding(budget, policy, discipline, recompute, combine, seed, load)
+
+
+def _load(goal: Goal | Policy) -> LoadPolicy:
+    """Name the policy that saves work for a goal."""
+    return ValuePni(valued=isinstance(goal, MostImportant))

@@ -89,6 +89,10 @@ class Residents:
         """Matches that a new row of this key will have in all its life."""
         return self.models.expected_matches(self.stream, self.key)
 
+    def matches_per_arrival(self) -> FloatArray:
+        """Matches that an arrival of each row's key will have, of whatever stream."""
+        return self.models.matches_per_arrival(self.key)
+
     def cluster_sizes(self) -> FloatArray:
         """Expected matches of new rows, 1 on average."""
         return self.models.cluster_sizes(self.stream, self.key)

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from weakref import WeakKeyDictionary
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
-from pyspark.sql.streaming.listener import (
-    QueryIdleEvent,
-    QueryProgressEvent,
-    QueryStartedEvent,
-    QueryTerminatedEvent,
-    StreamingQueryListener,
-)
+from pyspark.sql.streaming.listener import QueryProgressEvent
 
 from shedjoin.control.folder import SUFFIX, Control
 from shedjoin.control.record import Record
 from shedjoin.errors import ParameterError
+from shedjoin.spark.listening import ProgressListener, listen
 from shedjoin.spark.wire import PACKED, ControlPacker
 
-_listening: WeakKeyDictionary[SparkSession, set[tuple[Path, str]]] = WeakKeyDictionary()
 _FILE = "path string, modificationTime timestamp, length long, content binary"
 
 
@@ -51,13 +43,10 @@ def keep_records(session: SparkSession, control: Control, name: str) -> None:
 
     One listener is enough for all joins of a session with this name and folder.
     """
-    known = _listening.setdefault(session, set())
-    if (control.path, name) not in known:
-        session.streams.addListener(_Recorder(control, name))
-        known.add((control.path, name))
+    listen(session, ("record", control.path, name), lambda: _Recorder(control, name))
 
 
-class _Recorder(StreamingQueryListener):
+class _Recorder(ProgressListener):
     """Takes the record out of a query's progress.
 
     A driver that dies before it is told loses nothing: the state has the record, and
@@ -69,9 +58,6 @@ class _Recorder(StreamingQueryListener):
         self._name = name
         self._noted: dict[str, str] = {}
 
-    def onQueryStarted(self, event: QueryStartedEvent) -> None:
-        """Nothing is known yet."""
-
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
         """Note what is new; most micro-batches tell what the one before told."""
         counts = event.progress.observedMetrics.get(self._name)
@@ -82,9 +68,3 @@ class _Recorder(StreamingQueryListener):
             if record.entries:
                 self._control.note(join, list(record.entries))
             self._noted[join] = told
-
-    def onQueryIdle(self, event: QueryIdleEvent) -> None:
-        """Nothing has changed."""
-
-    def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        """The record stays."""

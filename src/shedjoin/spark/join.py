@@ -23,6 +23,7 @@ from shedjoin.spark.event_time import (
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
+from shedjoin.spark.throttle import keep_time
 from shedjoin.spark.wire import JOINED, PACKED, STEERED, Packer, Packing, unpack_rows
 from shedjoin.spec.keys import SIDES, On, check_pair, key_pairs
 from shedjoin.spec.report import combine, count_types
@@ -112,6 +113,8 @@ def planned(
         packing = Packing(name, numbers, streaming, worth[stream] is not None)
         usable = _usable(frame, spec, stream, worth[stream])
         packed.append(usable.mapInArrow(Packer(spec, stream, packing), PACKED))
+    if spec.shedding is not None and spec.shedding.budget.cpu is not None:
+        keep_time(session, control, name, spec.shedding.budget, streaming=streaming)
     if control is not None:
         packed.append(message_rows(session, control, numbers, streaming=streaming))
     settings, steered = CopySettings.of(session.conf), control is not None

@@ -1,4 +1,4 @@
-"""How much a join may hold."""
+"""How much a join may hold, and how long a micro-batch may take."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from math import isclose
 from numbers import Real
 
 from shedjoin.errors import ParameterError
+from shedjoin.spec.window import parse_duration
 
 _UNITS = {
     "b": 1,
@@ -22,15 +23,17 @@ _UNITS = {
     "tib": 1 << 40,
 }
 _MOST = 1 << 60
+_NO_LIMIT = 1 << 50
+"""Rows of a join whose memory is not limited: more than any can hold."""
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What the residents of a join may take, over all shards and both sides.
+    """What a join may take, over all shards and both sides.
 
     The join stays exact until the budget is used up. At the end of every micro-batch
-    no shard holds more than its equal share.
+    no shard holds more than its equal share. Memory and CPU may be limited together.
 
     Parameters
     ----------
@@ -39,10 +42,15 @@ class Budget:
     memory : str or int, optional
         Bytes at most, such as ``"512 MB"`` or ``"2 GiB"``: payload, hot columns and
         index. What the operator learns comes on top, below 2 MB a shard.
+    cpu : float or str, optional
+        How long a micro-batch may take: a part of the trigger interval, such as 0.7, or
+        a time, such as ``"3 seconds"``, which a query without an interval needs.
     split : float or sequence of float, optional
         Part of the budget for the left side, from 0 to 1, or the part of each stream.
         By default the streams share one pool and the row that is worth least leaves,
         whichever stream it is of.
+    by_shard : sequence of float, optional
+        Part of each shard, which add up to 1. By default all have the same.
 
     Examples
     --------
@@ -51,17 +59,35 @@ class Budget:
     128000000
     >>> [Budget(rows=5).share(shard, 2) for shard in range(2)]
     [3, 2]
+    >>> [Budget(rows=5, by_shard=(0.2, 0.8)).share(shard, 2) for shard in range(2)]
+    [1, 4]
     """
 
     rows: int | None = None
     memory: str | int | None = None
     split: float | Sequence[float] | None = None
+    cpu: float | str | None = None
+    by_shard: Sequence[float] | None = None
 
     def __post_init__(self) -> None:
-        if (self.rows is None) == (self.memory is None):
+        if self.rows is not None and self.memory is not None:
             raise ParameterError(
                 f"{self!r} must say one of rows and memory.",
                 fix='write Budget(rows=1_000_000) or Budget(memory="512 MB").',
+            )
+        if self.rows is None and self.memory is None and self.cpu is None:
+            raise ParameterError(
+                f"{self!r} limits nothing.",
+                fix='write Budget(rows=1_000_000), Budget(memory="512 MB") or '
+                "Budget(cpu=0.7).",
+            )
+        if self.cpu is not None:
+            _check_cpu(self.cpu)
+        if self.by_shard is not None and not _are_parts(_each(self.by_shard)):
+            raise ParameterError(
+                f"by_shard={self.by_shard!r} are not parts of the whole.",
+                fix="write the part of each shard, such as by_shard=(0.3, 0.7), or "
+                "leave it out for equal ones.",
             )
         if self.rows is not None and (type(self.rows) is not int or self.rows < 0):
             raise ParameterError(
@@ -80,6 +106,16 @@ class Budget:
                 f"{self!r} is more than can be counted.",
                 fix="leave budget= out: no budget is no limit.",
             )
+
+    def seconds(self, interval: float | None) -> float | None:
+        """How long a micro-batch may take; None if that is not limited, or not known.
+
+        >>> Budget(cpu=0.7).seconds(5.0), Budget(cpu="3 seconds").seconds(None)
+        (3.5, 3.0)
+        """
+        if isinstance(self.cpu, str):
+            return parse_duration(self.cpu) * 1e-6
+        return None if self.cpu is None or interval is None else self.cpu * interval
 
     @property
     def in_bytes(self) -> bool:
@@ -104,21 +140,55 @@ class Budget:
 
     def share(self, shard: int, shards: int) -> int:
         """Rows or bytes of one shard; the shares add up to the budget."""
-        memory = 0 if self.memory is None else parse_bytes(self.memory)
+        memory = _NO_LIMIT if self.memory is None else parse_bytes(self.memory)
         total = self.rows if self.rows is not None else memory
-        return total // shards + (shard < total % shards)
+        if self.by_shard is None:
+            return total // shards + (shard < total % shards)
+        ends = [round(total * sum(self.by_shard[:n])) for n in (shard, shard + 1)]
+        return ends[1] - ends[0]
+
+    def check(self, streams: int, shards: int) -> None:
+        """Refuse a budget that is cut for other streams or shards."""
+        self.by_pool(0, streams)
+        if self.by_shard is not None and len(self.by_shard) != shards:
+            raise ParameterError(
+                f"by_shard={self.by_shard!r} has {len(self.by_shard)} parts for "
+                f"{shards} shards.",
+                fix=f"give {shards} parts that add up to 1, or leave by_shard out.",
+            )
 
 
 def _parts(split: object) -> tuple[float, ...]:
     """Part of each stream; a number is the part of the first of two."""
-    parts = tuple(split) if isinstance(split, Sequence) else (split,)
-    if any(isinstance(part, bool) or not isinstance(part, Real) for part in parts):
+    parts = _each(split if isinstance(split, Sequence) else (split,))
+    return parts if isinstance(split, Sequence) or not parts else (*parts, 1 - parts[0])
+
+
+def _each(parts: object) -> tuple[float, ...]:
+    """Numbers of a sequence; none if there is anything else."""
+    found = tuple(parts) if isinstance(parts, Sequence) else ()
+    if any(isinstance(part, bool) or not isinstance(part, Real) for part in found):
         return ()
-    return parts if isinstance(split, Sequence) else (parts[0], 1.0 - parts[0])
+    return found
 
 
 def _are_parts(parts: tuple[float, ...]) -> bool:
     return all(0.0 <= part <= 1.0 for part in parts) and isclose(sum(parts), 1.0)
+
+
+def _check_cpu(cpu: object) -> None:
+    if isinstance(cpu, str):
+        if parse_duration(cpu) <= 0:
+            raise ParameterError(
+                f"cpu={cpu!r} leaves no time.", fix='write cpu="3 seconds".'
+            )
+        return
+    is_number = isinstance(cpu, int | float) and not isinstance(cpu, bool)
+    if not is_number or not 0 < float(cpu) <= 1:  # type: ignore[arg-type]
+        raise ParameterError(
+            f"cpu={cpu!r} is neither a part of the trigger interval nor a time.",
+            fix='write cpu=0.7, or cpu="3 seconds".',
+        )
 
 
 def parse_bytes(size: str | int) -> int:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Literal, get_args
 from shedjoin.errors import ParameterError
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.recompute import DEFAULT, Recompute
+from shedjoin.spec.throttle import OPEN, Throttle
 
 if TYPE_CHECKING:  # a policy is made of models and kernels, far below a spec
-    from shedjoin.policies.base import Policy
+    from shedjoin.policies.base import LoadPolicy, Policy
 
 Discipline = Literal["probe_then_insert", "shed_then_join"]
 """``probe_then_insert``: an arrival meets the other side, then is stored or not.
@@ -23,7 +24,11 @@ Combine = Literal["min", "max", "sum", "product", "mean"]
 
 @dataclass(frozen=True, slots=True)
 class Shedding:
-    """Budget, policy and order of a join that sheds."""
+    """Budget, policy and order of a join that sheds.
+
+    ``policy`` decides who stays within memory; ``load`` which work is done while the
+    ``throttle`` allows less than all.
+    """
 
     budget: Budget
     policy: Policy
@@ -31,6 +36,8 @@ class Shedding:
     recompute: Recompute = DEFAULT
     combine: Combine = "min"
     seed: int = 0
+    load: LoadPolicy | None = None
+    throttle: Throttle = OPEN
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, Budget):
@@ -52,6 +59,12 @@ class Shedding:
                 "at the same instant; weights of a sample could not say how likely.",
                 fix='write discipline="probe_then_insert", the default.',
             )
+
+    @property
+    def learns(self) -> bool:
+        """Whether the models are asked, now or as soon as work has to be saved."""
+        by_load = self.budget.cpu is not None or self.throttle.active
+        return by_load or "models" in self.policy.reads
 
     @property
     def tie(self) -> int:

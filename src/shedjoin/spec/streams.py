@@ -68,7 +68,7 @@ class JoinSpec:
     def with_shedding(self, shedding: Shedding | None) -> JoinSpec:
         """Say how the join sheds; of a sample, results have two more columns."""
         if shedding is not None:
-            shedding.budget.by_pool(0, len(self.streams))  # refuses other splits
+            shedding.budget.check(len(self.streams), self.shards)
         spec = replace(self, shedding=shedding)
         if not spec.samples:
             return spec

@@ -18,7 +18,7 @@ from shedjoin.operators.budgeted.adoption import take_over
 from shedjoin.operators.budgeted.log import ModelsLog, TableLog
 from shedjoin.operators.budgeted.origin import check_sample, drawn_by
 from shedjoin.operators.budgeted.step import budgeted_step
-from shedjoin.operators.budgeted.store import BudgetedStore, shedding_of
+from shedjoin.operators.budgeted.store import BudgetedStore, Paced, shedding_of
 from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
 from shedjoin.sampling.thresholds import Thresholds
@@ -143,6 +143,9 @@ class BudgetedJoin:
             "models": self._learned.parts,
             "model_words": store.models.words.size,
             "shed": store.shed,
+            "shed_us": store.shed_us,
+            "throttled": store.throttled,
+            "paced": store.paced,
             "gains": store.gains,
             "thresholds": store.thresholds.noted,
         }
@@ -151,6 +154,9 @@ class BudgetedJoin:
         store, own = self.store, directory.own
         store.watermark_ms = directory.watermark_ms
         store.shed = own["shed"]
+        store.shed_us = own.get("shed_us")
+        store.throttled = own.get("throttled", 1.0)
+        store.paced = Paced(*own.get("paced", ()))
         store.gains = [(at, gained) for at, gained in own["gains"]]
         store.thresholds = Thresholds(len(self.spec.streams), own["thresholds"])
         if learn:

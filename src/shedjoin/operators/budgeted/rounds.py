@@ -62,16 +62,14 @@ class Rounds:
             max(store.capacity_rows, _SMALLEST_BLOCK), _LARGEST_BLOCK
         )
         self._rules = rules_of(store, shedding)
-        self._learns = "models" in policy.reads
-        changes = policy.dynamic or self._learns
+        self._learns = shedding.learns
+        changes = policy.dynamic or "models" in policy.reads
         self._steady = isinstance(shedding.recompute, Amortised) or not changes
         counts_matches = "matches" in policy.reads
         self._looks_ahead = (
             self._probes_first and self._steady and not counts_matches
         ) and not (self._rules.tosses and store.table.has_coins)
-        self.verbs = Verbs(
-            policy, store.spec.keeps_us, shedding.coin_seed, probes=probes
-        )
+        self.verbs = Verbs(shedding, store.spec.keeps_us, probes=probes)
         self.stops = Stops(store, self._rules, self.verbs, self._block_rows)
         self.room = Room(self._rules)
         self.matches = Matches(store)
@@ -92,9 +90,15 @@ class Rounds:
         while done < total:
             end = self._block_end(done)
             gained = float(self.room.sums["gained"])
-            yield from self._block(done, end)
+            models, load = self._store.models, self.verbs.load
+            load.pace(self._store)
+            matched, since = 0, models.clock_us
+            for pairs in self._block(done, end):
+                matched += pairs.arrival.size
+                yield pairs
             rows = slice(done, end)
-            self._store.models.observe(
+            exact = models.unlimited.matches
+            models.observe(
                 arrivals.stream[rows],
                 arrivals.key[rows],
                 arrivals.time[rows],
@@ -103,6 +107,8 @@ class Rounds:
                 watched=self._watched,
                 learn=self._learns,
             )
+            exact = models.unlimited.matches - exact
+            load.count(self._store, end - done, matched, exact, models.faded(since))
             if isinstance(self._shedding.recompute, Adaptive):
                 gained = float(self.room.sums["gained"]) - gained
                 self._judge(self._shedding.recompute, done, gained)

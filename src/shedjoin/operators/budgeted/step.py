@@ -27,10 +27,11 @@ def budgeted_step(
     Late rows and expiry follow the same rules as without a budget.
     """
     arrivals = Timely(blobs, store.spec, store.watermark_ms)
+    was_complete = store.complete
+    store.limit_sample()
     rounds = Rounds(store, store.shedding)
     store.table.facts["longest_chain"] = 0
-    store.models.seen_matches = 0.0
-    store.models.seen_pairs = 0
+    store.models.begin_count()
     rounds.room.tally[EVICTED] += store.shed_surplus()
     matched = ahead = 0
     part: Ordered | None = None
@@ -40,8 +41,9 @@ def budgeted_step(
             rounds.room.tally[EVICTED] += store.fit()
         part = following
         store.start(int(part.time[0]), watermark_ms)
-        if store.in_bytes:
-            store.models.capacity_rows = sum(store.capacity) / part.size.mean()
+        rounds.room.tally[EVICTED] += rounds.verbs.load.thin(store, part)
+        store.throttled = store.shedding.throttle.share
+        store.models.capacity_rows = sum(store.capacity) / part.size.mean()
         for pairs in _collected(rounds.run(part)):
             for batch in gather(part, store.payload, store.spec, pairs):
                 matched += batch.num_rows
@@ -54,7 +56,14 @@ def budgeted_step(
     rounds.room.sums["life"] += expired @ keep
     rounds.room.sums["life_squared"] += expired @ keep**2
     rounds.room.tally[EVICTED] += store.fit()
-    report = _report(store, arrivals, rounds, expired)
+    learned = _learned(store, rounds, matched)
+    report = _report(learned, store, arrivals, rounds, expired)
+    saves = rounds.verbs.load.active or store.shedding.policy.samples
+    unknown = store.shed and store.shed_us is None  # the state is of another kind
+    if any(report.shed) or saves or unknown:
+        store.shed_us = store.table.clock_us
+    elif was_complete:
+        report = replace(report, slice_exact=matched, slice_matched=matched)
     store.table.facts["longest_chain"] = 0  # a count, not a part of the state
     return replace(report, matched=matched, ahead=ahead)
 
@@ -71,13 +80,14 @@ def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
         yield Pairs.joined(held)
 
 
-def _learned(store: BudgetedStore, rounds: Rounds) -> Report:
+def _learned(store: BudgetedStore, rounds: Rounds, matched: int) -> Report:
     """What the monitored keys tell."""
+    exact, kept = store.models.exact_matches(matched, rounds.matches.monitored)
     checks, held = rounds.matches.check.outcome(store.models.seen_pairs)
     variance = store.models.outlook.variance
     return Report(
-        slice_exact=store.models.seen_matches,
-        slice_matched=rounds.matches.monitored,
+        slice_exact=exact,
+        slice_matched=kept,
         weight=rounds.matches.weight,
         checks=checks,
         checks_held=held,
@@ -88,7 +98,11 @@ def _learned(store: BudgetedStore, rounds: Rounds) -> Report:
 
 
 def _report(
-    store: BudgetedStore, arrivals: Timely, rounds: Rounds, expired: IntArray
+    learned: Report,
+    store: BudgetedStore,
+    arrivals: Timely,
+    rounds: Rounds,
+    expired: IntArray,
 ) -> Report:
     refused, evicted, outlived, stored, spent, met = rounds.room.tally
     taken = np.array(arrivals.taken)
@@ -105,7 +119,7 @@ def _report(
     }
     counts = {name: tuple(map(int, each)) for name, each in by_stream.items()}
     return replace(
-        _learned(store, rounds),
+        learned,
         **counts,  # type: ignore[arg-type]  # those that have one per stream
         longest_chain=int(store.table.facts["longest_chain"]),
         unadmitted=rounds.verbs.unadmitted,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 import pyarrow as pa
 
@@ -21,9 +23,24 @@ from shedjoin.types import IntArray
 
 _TYPICAL_ROW_BYTES = 256
 _MODELS = "models"
+_FARTHEST = 8.0
+"""Factor by which work may differ from what was meant."""
 _USABLE = 0.8
 """Part of a budget in bytes for residents; the rest is for rows that died lately and
 for free slots, so that not every shed rewrites a segment."""
+
+
+class Paced(NamedTuple):
+    """Work that was done under a throttle lately, and what it was to come to."""
+
+    done: float = 0.0
+    meant: float = 0.0
+
+    @property
+    def ratio(self) -> float:
+        """How much more is done than meant: expected matches are guesses."""
+        found = self.done / self.meant if self.meant > 0 else 1.0
+        return min(max(found, 1 / _FARTHEST), _FARTHEST)
 
 
 def shedding_of(spec: JoinSpec) -> Shedding:
@@ -69,10 +86,10 @@ class BudgetedStore:
         self.in_bytes = budget.in_bytes
         self._slot_bytes = slot_bytes(len(spec.streams))
         self.pooled = budget.split is None
-        usable = int(_USABLE * self.share) if self.in_bytes else self.share
-        self.capacity = budget.by_pool(usable, len(spec.streams))
+        self._usable = int(_USABLE * self.share) if self.in_bytes else self.share
+        self.capacity = budget.by_pool(self._usable, len(spec.streams))
         row_bytes = _TYPICAL_ROW_BYTES if self.in_bytes else 1
-        self.capacity_rows = usable // row_bytes
+        self.capacity_rows = self._usable // row_bytes
         self.table = table
         self.payload = payload
         size = Models.words_of(self.capacity_rows, len(spec.streams))
@@ -83,6 +100,9 @@ class BudgetedStore:
         self.models = self.open_models()
         self.watermark_ms = 0
         self.shed = False  # whether anything ever was
+        self.shed_us: int | None = None  # when, for the last time
+        self.throttled = 1.0  # share of the work with which residents were stored
+        self.paced = Paced()
         self.gains: list[tuple[int, float]] = []
         self.not_adopted = np.zeros(len(spec.streams), np.int64)
 
@@ -108,6 +128,15 @@ class BudgetedStore:
         streams = range(len(self.spec.streams))
         horizon = tuple(self.spec.expired_us(n, self.watermark_ms) for n in streams)
         return self.table.expire(horizon, pooled=self.pooled)
+
+    @property
+    def complete(self) -> bool:
+        """Nothing that was shed could be matched any more."""
+        if self.shed_us is None:
+            return not self.shed
+        streams = range(len(self.spec.streams))
+        horizon = min(self.spec.expired_us(n, self.watermark_ms) for n in streams)
+        return self.shed_us <= horizon
 
     def start(self, first_us: int, watermark_ms: int) -> None:
         """Begin to join arrivals, of which the first has this time."""
@@ -152,6 +181,25 @@ class BudgetedStore:
         """Count arrivals that lie more than the window after the clock."""
         horizon = self.table.clock_us + self.spec.window_us
         return int((time > horizon).sum())
+
+    @property
+    def paced_share(self) -> float:
+        """Share to go by, so that what is done lately comes to the throttle's."""
+        return min(1.0, self.shedding.throttle.share / self.paced.ratio)
+
+    def limit_sample(self) -> None:
+        """Have a sample do with fewer residents while the throttle is not open.
+
+        Its work follows the number of residents, and its weights follow by themselves.
+        """
+        throttle, streams = self.shedding.throttle, len(self.spec.streams)
+        usable = self._usable
+        if self.shedding.policy.samples and throttle.active:
+            rows = self.paced_share * self.models.rows_in_window()
+            if self.in_bytes:
+                rows *= int(self.table.used.sum()) / max(1, self.table.count)
+            usable = min(usable, int(rows)) if rows else usable
+        self.capacity = self.shedding.budget.by_pool(usable, streams)
 
     def shed_surplus(self) -> IntArray:
         """Let rows go that the budget has no room for: it was larger before.

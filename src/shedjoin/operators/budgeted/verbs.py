@@ -10,24 +10,24 @@ from shedjoin.kernels.round import ADMIT, PROBE, RETAIN, Arriving
 from shedjoin.kernels.thresholds import toss
 from shedjoin.models.learned import Models
 from shedjoin.operators.budgeted import answers
+from shedjoin.operators.budgeted.load import Load
 from shedjoin.operators.budgeted.ordered import Ordered
-from shedjoin.policies.base import Policy, SamplingPolicy
+from shedjoin.policies.base import SamplingPolicy
 from shedjoin.policies.residents import Met, Residents
 from shedjoin.sampling.lots import lots
+from shedjoin.spec.shedding import Shedding
 from shedjoin.types import FloatArray, IntArray
 
 
 class Verbs:
-    """Asks a policy.
+    """Asks a policy, and while work has to be saved that of the load.
 
     Parameters
     ----------
-    policy : Policy
-        The policy.
+    shedding : Shedding
+        The policies.
     keep_us : tuple of int
         How long a row of each stream can be matched.
-    seed : int
-        Of its coins.
     probes : bool
         Whether arrivals meet residents, if the policy wants it.
     """
@@ -36,11 +36,12 @@ class Verbs:
     """What it may know, if it says that it reads them."""
 
     def __init__(
-        self, policy: Policy, keep_us: tuple[int, ...], seed: int, *, probes: bool
+        self, shedding: Shedding, keep_us: tuple[int, ...], *, probes: bool
     ) -> None:
-        self._policy = policy
+        self._policy = shedding.policy
         self._keep_us = keep_us
-        self._seed = seed
+        self._seed = shedding.coin_seed
+        self.load = Load(shedding)
         self._probes = probes
         self.unadmitted = 0
         self.unretained = 0
@@ -113,6 +114,8 @@ class Verbs:
             unwanted = ~answers.choices(policy, "admit", admit, rows)
             self.unadmitted += int(unwanted.sum())
             does[unwanted] = 0
+        if self.load.active:
+            self.unadmitted += self.load.limit(does, newcomers, self.models)
         return does
 
     def _chance(self, newcomers: Residents) -> FloatArray:

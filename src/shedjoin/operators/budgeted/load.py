@@ -1,0 +1,141 @@
+"""Work within the throttle: which arrivals take part, and which residents stay."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from shedjoin.kernels.round import PROBE, RETAIN
+from shedjoin.models.learned import Models
+from shedjoin.operators.budgeted import answers
+from shedjoin.operators.budgeted.ordered import Ordered
+from shedjoin.operators.budgeted.store import BudgetedStore, Paced
+from shedjoin.policies.base import LoadPolicy
+from shedjoin.policies.residents import Residents
+from shedjoin.sampling.lots import lots
+from shedjoin.spec.shedding import Shedding
+from shedjoin.types import FloatArray, IntArray
+
+_LOTS = 0x10AD
+"""Added to the seed: scores by lot and these lots are not to be the same."""
+_SLOWLY = 0.5
+"""Power of the fading of counts: work is judged over some windows."""
+_AMONG = 1 << 14
+"""Arrivals that say which residents would be stored now."""
+
+
+class Load:
+    """Asks the policy of the load, while a throttle allows less than all work.
+
+    A sample does with fewer residents instead, whose weights say so: see
+    ``BudgetedStore.limit_sample``.
+
+    Parameters
+    ----------
+    shedding : Shedding
+        Policies and throttle.
+    """
+
+    def __init__(self, shedding: Shedding) -> None:
+        policy = shedding.policy
+        self._policy = policy if isinstance(policy, LoadPolicy) else shedding.load
+        self._told = self._throttle = shedding.throttle
+        self._stored = 0
+        self._seed = shedding.coin_seed ^ _LOTS
+        self.active = (
+            shedding.throttle.active
+            and self._policy is not None
+            and not shedding.policy.samples
+        )
+
+    def pace(self, store: BudgetedStore) -> None:
+        """Allow as much as comes to the share, by what was done lately."""
+        if self.active:
+            self._throttle = replace(self._told, share=store.paced_share)
+
+    def count(
+        self, store: BudgetedStore, rows: int, matched: int, exact: float, fade: float
+    ) -> None:
+        """Count the work of a block, and what it was to come to.
+
+        ``exact`` matches would be found with nothing shed; older work has faded.
+        """
+        told, paced = self._told, store.paced
+        if not told.active:
+            store.paced = Paced()
+            return
+        update = told.update if self.active else 0.0  # all rows of a sample draw lots
+        done = update * self._stored + told.match * matched
+        meant = store.paced_share * (update * rows + told.match * exact)
+        fade **= _SLOWLY  # results follow what is stored a window later
+        store.paced = Paced(fade * paced.done + done, fade * paced.meant + meant)
+
+    def limit(self, does: IntArray, arrivals: Residents, models: Models) -> int:
+        """Keep arrivals from some of what they do; count those that do nothing."""
+        rows = self._known(arrivals, models)
+        admit, probe, store = self._chances(rows, rows)
+        lot = self._lots(arrivals)
+        if probe is not None:
+            does[lot >= probe] &= ~PROBE
+        if store is not None:
+            does[lot >= store] &= ~RETAIN
+        dropped = np.zeros(lot.size, np.bool_)
+        if admit is not None:
+            dropped = (lot >= admit) & (does > 0)
+            does[dropped] = 0
+        self._stored = int(np.count_nonzero(does & RETAIN))
+        return int(dropped.sum())
+
+    def thin(self, store: BudgetedStore, part: Ordered) -> IntArray:
+        """Let residents go that would not be stored any more; how many, by stream.
+
+        They were stored when the throttle was more open. Without this, a throttle that
+        closes would take a window to come into effect.
+        """
+        streams = len(store.spec.streams)
+        if not self.active or not store.throttled > self._told.share:
+            return np.zeros(streams, np.int64)
+        self.pace(store)
+        table, models = store.table, store.models
+        alive = table.alive()
+        residents = table.residents(alive, store.spec.keeps_us, None)
+        rows = slice(_AMONG)
+        among = replace(
+            residents,
+            stream=part.stream[rows],
+            key=part.key[rows],
+            time=part.time[rows],
+            number=np.arange(part.key[rows].size),
+            importance=part.importance[rows],
+        )
+        chance = self._chances(
+            self._known(residents, models), self._known(among, models)
+        )[2]
+        if chance is None:
+            return np.zeros(streams, np.int64)
+        gone = alive[self._lots(residents) >= chance]
+        by_stream = np.bincount(table.stream(gone), minlength=streams)
+        table.vacate(gone, pooled=store.pooled)
+        return by_stream
+
+    def _known(self, rows: Residents, models: Models) -> Residents:
+        return replace(rows, learned=models, asked=type(self._policy).__name__)
+
+    def _lots(self, rows: Residents) -> FloatArray:
+        return lots(self._seed, rows.key, rows.number)
+
+    def _chances(
+        self, rows: Residents, among: Residents
+    ) -> tuple[FloatArray | None, FloatArray | None, FloatArray | None]:
+        policy = self._policy
+        if policy is None:
+            return None, None, None
+        given = policy.chances(rows, among, self._throttle)
+        admit, probe, store = (
+            None
+            if chance is None
+            else answers.chances(policy, "chances", chance, rows.key.size)
+            for chance in given
+        )
+        return admit, probe, store

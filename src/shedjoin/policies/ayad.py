@@ -1,0 +1,319 @@
+"""Policies of Ayad et al. (2005) for joins that have too little CPU.
+
+All of them share out the work that a throttle allows: ``update`` for a stored row and
+``match`` for a result, C_u and C_p of the paper.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from shedjoin.policies.base import Chances, LoadPolicy
+from shedjoin.policies.residents import Residents
+from shedjoin.spec.throttle import Throttle
+from shedjoin.types import BoolArray, FloatArray
+
+if TYPE_CHECKING:  # plans need scipy, which most joins do without
+    from shedjoin.plan.join_load import JoinLoad
+
+_Scheme = Literal["coin_flip", "insert_no_probe", "probe_no_insert"]
+
+
+@dataclass(frozen=True, slots=True)
+class CoinFlip(LoadPolicy):
+    """Toss a coin for every arrival: it takes part, or is dropped.
+
+    Notes
+    -----
+    *Source.* CF, section 3.1 of [1]_; ``plan.coin_flip`` has the optimum.
+
+    *Symbols.* x_L and x_R are the chances of the two streams.
+
+    *Departures.* Rates are learned while the join runs, and chances follow them with
+    every block of arrivals. When the throttle closes, residents that would not be
+    stored any more leave at once; the paper waits until they expire.
+
+    *Guarantee.* Most results of all coins of this kind, in expectation, if any two rows
+    match with the same probability. Never more than ``ProbeNoInsert``.
+
+    *Cost.* O(1) per arrival.
+
+    References
+    ----------
+    .. [1] A. Ayad, J. Naughton, S. Wright, U. Srivastava, "Approximating Streaming
+       Window Joins Under CPU Limitations", University of Wisconsin-Madison,
+       Technical Report 1542, 2005.
+
+    Examples
+    --------
+    >>> from shedjoin import plan
+    >>> load = plan.JoinLoad(0.01, 100, 100, left_window=10, right_window=10)
+    >>> costs = plan.Costs(update=0.004, match=0.0005)
+    >>> round(plan.coin_flip(1, load, costs=costs).left, 6)
+    0.677033
+    """
+
+    def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
+        """Chance of each stream to take part."""
+        chance = _by_stream("coin_flip", rows, among, throttle)
+        return Chances(admit=chance, store=chance)
+
+
+@dataclass(frozen=True, slots=True)
+class InsertNoProbe(LoadPolicy):
+    """Store every arrival, and toss a coin whether it looks for matches.
+
+    Notes
+    -----
+    *Source.* INP, section 3.1 of [1]_; ``plan.insert_no_probe`` has the optimum.
+
+    *Symbols.* x_L and x_R are the chances of the two streams, here the same.
+
+    *Departures.* Where storing alone takes more than the throttle allows, no arrival
+    probes, and the work stays above the throttle; the paper does not mention the case.
+
+    *Guarantee.* Never more results than ``CoinFlip``.
+
+    *Cost.* O(1) per arrival.
+
+    References
+    ----------
+    .. [1] A. Ayad, J. Naughton, S. Wright, U. Srivastava, "Approximating Streaming
+       Window Joins Under CPU Limitations", University of Wisconsin-Madison,
+       Technical Report 1542, 2005.
+
+    Examples
+    --------
+    >>> from shedjoin import plan
+    >>> load = plan.JoinLoad(0.01, 100, 100, left_window=10, right_window=10)
+    >>> costs = plan.Costs(update=0.004, match=0.0005)
+    >>> round(plan.insert_no_probe(1, load, costs=costs).left, 6)
+    0.2
+    """
+
+    def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
+        """Chance of each stream to probe."""
+        return Chances(probe=_by_stream("insert_no_probe", rows, among, throttle))
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeNoInsert(LoadPolicy):
+    """Let every arrival look for matches, and toss a coin whether it is stored.
+
+    Notes
+    -----
+    *Source.* PNI, section 3.1 of [1]_; ``plan.probe_no_insert`` has the optimum.
+
+    *Symbols.* x_L and x_R are the chances of the two streams.
+
+    *Departures.* As for ``CoinFlip``.
+
+    *Guarantee.* Most results of the three random schemes, by Theorem 3. The stream
+    whose rows yield more results each is stored first.
+
+    *Cost.* O(1) per arrival.
+
+    References
+    ----------
+    .. [1] A. Ayad, J. Naughton, S. Wright, U. Srivastava, "Approximating Streaming
+       Window Joins Under CPU Limitations", University of Wisconsin-Madison,
+       Technical Report 1542, 2005.
+
+    Examples
+    --------
+    >>> from shedjoin import plan
+    >>> load = plan.JoinLoad(0.01, 200, 50, left_window=10, right_window=10)
+    >>> best = plan.probe_no_insert(1, load, costs=plan.Costs(0.002, 0.0005))
+    >>> round(best.left, 6), round(best.right, 6)
+    (0.444444, 1.0)
+    """
+
+    def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
+        """Chance of each stream to be stored."""
+        return Chances(store=_by_stream("probe_no_insert", rows, among, throttle))
+
+
+@dataclass(frozen=True, slots=True)
+class OnlineMaxSubset(LoadPolicy):
+    """Join the keys with most results per work in full, and drop all other rows.
+
+    Notes
+    -----
+    *Source.* Online Max-Subset, section 3.2.2 of [1]_; ``plan.online_max_subset`` is
+    the same with known rates.
+
+    *Symbols.* P(v) rises with the matches per arrival of key v, by which keys are
+    ordered; C(v) is spread evenly over the arrivals of v.
+
+    *Departures.* Rates come from sketches, and keys with equal ones stand together. The
+    keys that fit in part are stored by ``ValuePni`` with the rest. Every block of
+    arrivals is shared out by itself. Residents leave as for ``CoinFlip``.
+
+    *Guarantee.* None: a heuristic. In expectation never more results than
+    ``ValuePni``.
+
+    *Cost.* O(log b) per arrival for blocks of b arrivals.
+
+    References
+    ----------
+    .. [1] A. Ayad, J. Naughton, S. Wright, U. Srivastava, "Approximating Streaming
+       Window Joins Under CPU Limitations", University of Wisconsin-Madison,
+       Technical Report 1542, 2005.
+
+    Examples
+    --------
+    >>> from shedjoin import plan
+    >>> load = plan.ValueLoad([6, 3, 1], [1, 3, 6], left_window=5, right_window=5)
+    >>> costs = plan.Costs(update=0.05, match=0.01)
+    >>> plan.online_max_subset(0.8, load, costs=costs).admitted.tolist()
+    [False, True, False]
+    """
+
+    def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
+        """Whole keys take part or do not; of those at the margin some rows are kept."""
+        value = among.matches_per_arrival()
+        work = throttle.update + throttle.match * value
+        margin = _margin(value, work, throttle.share * work.sum())
+        found = rows.matches_per_arrival()
+        at = value == margin.bar
+        part = _stored(rows, among, throttle, among_work=margin.rest, select=at)
+        store = np.where(found > margin.bar, 1.0, np.where(found < margin.bar, 0, part))
+        return Chances(admit=(found >= margin.bar).astype(float), store=store)
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePni(LoadPolicy):
+    """Let every arrival look for matches, and store those with most results for work.
+
+    What a CPU budget does unless ``keep=`` names another.
+
+    Parameters
+    ----------
+    valued : bool, default False
+        Go by the importance of results, not by their number.
+
+    Notes
+    -----
+    *Source.* PNI of [1]_ with a chance for each key and stream in place of one for each
+    stream; ``plan.value_probe_no_insert`` is the same with known rates.
+
+    *Symbols.* The yield of a row is f_R(v) lambda_R T_L, what its key brings on the
+    other stream while it waits: ``expected_matches``.
+
+    *Departures.* The paper does not consider it; it compares with PROB as a filter that
+    drops arrivals before they probe. Yields are learned, by key and age. Every block
+    of arrivals is shared out by itself: the best rows of each are stored, and those at
+    the margin by lot. Residents leave as for ``CoinFlip``.
+
+    *Guarantee.* The optimum of the linear program over all chances, in expectation, if
+    yields are known and blocks are large.
+
+    *Cost.* O(log b) per arrival for blocks of b arrivals.
+
+    References
+    ----------
+    .. [1] A. Ayad, J. Naughton, S. Wright, U. Srivastava, "Approximating Streaming
+       Window Joins Under CPU Limitations", University of Wisconsin-Madison,
+       Technical Report 1542, 2005.
+
+    Examples
+    --------
+    >>> from shedjoin import plan
+    >>> load = plan.ValueLoad([6, 3, 1], [1, 3, 6], left_window=5, right_window=5)
+    >>> costs = plan.Costs(update=0.05, match=0.01)
+    >>> best = plan.value_probe_no_insert(0.8, load, costs=costs)
+    >>> best.left.round(6).tolist(), best.right.round(6).tolist()
+    ([0.0, 0.166667, 1.0], [1.0, 0.0, 0.0])
+    """
+
+    valued: bool = False
+
+    def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
+        """Chance of each row to be stored, by what it yields for its work."""
+        return Chances(store=_stored(rows, among, throttle, valued=self.valued))
+
+
+class _Margin(NamedTuple):
+    """Who is kept: all above the bar, and with what is left some of those at it."""
+
+    bar: float
+    part: float
+    rest: float
+
+
+def _margin(value: FloatArray, work: FloatArray, limit: float) -> _Margin:
+    """Take the best values first until the work is used up.
+
+    >>> _margin(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 1.0]), 1.5)
+    _Margin(bar=2.0, part=0.5, rest=0.5)
+    """
+    order = np.argsort(-value, kind="stable")
+    last = int(np.searchsorted(np.cumsum(work[order]), limit))
+    bar = float(value[order[min(last, order.size - 1)]])
+    rest = limit - float(work[value > bar].sum())
+    needed = float(work[value == bar].sum())
+    part = min(1.0, max(0.0, rest / needed)) if needed > 0 else 1.0
+    return _Margin(bar, part, rest)
+
+
+def _stored(
+    rows: Residents,
+    among: Residents,
+    throttle: Throttle,
+    *,
+    valued: bool = False,
+    among_work: float | None = None,
+    select: BoolArray | None = None,
+) -> FloatArray:
+    """Chances to be stored, by yield for work."""
+    ratio, work = _ratio(among, throttle, valued=valued)
+    if select is not None:
+        ratio, work = ratio[select], work[select]
+    limit = throttle.share * float(work.sum()) if among_work is None else among_work
+    margin = _margin(ratio, work, limit)
+    mine, _ = _ratio(rows, throttle, valued=valued)
+    return np.where(mine > margin.bar, 1.0, np.where(mine < margin.bar, 0, margin.part))
+
+
+def _ratio(
+    rows: Residents, throttle: Throttle, *, valued: bool
+) -> tuple[FloatArray, FloatArray]:
+    """What each row yields for its work, and that work."""
+    matches = rows.expected_matches()
+    work = throttle.update + throttle.match * matches
+    gain = matches * rows.mean_worth() if valued else matches
+    ratio = np.divide(gain, work, out=np.zeros_like(work), where=work > 0)
+    return ratio, work
+
+
+def _by_stream(
+    scheme: _Scheme, rows: Residents, among: Residents, throttle: Throttle
+) -> FloatArray:
+    """Chances of rows by their stream, from the rates of both streams."""
+    from shedjoin import plan
+
+    load = _join_load(among)
+    costs = plan.Costs(throttle.update, throttle.match)
+    work = throttle.share * load.work(costs)
+    if scheme == "insert_no_probe":  # all that storing takes, if less is allowed
+        work = max(work, (load.left_rate + load.right_rate) * costs.update)
+    best = getattr(plan, scheme)(work, load, costs=costs)
+    return np.array([best.left, best.right])[rows.stream]
+
+
+def _join_load(among: Residents) -> JoinLoad:
+    """Rates as learned; the selectivity is what the rows' expected matches come to."""
+    from shedjoin.plan.join_load import JoinLoad
+
+    left, right = (among.models.rate(stream) for stream in range(2))
+    windows = [keep * 1e-6 for keep in among.keep_us]
+    matches = among.expected_matches()
+    count = np.maximum(np.bincount(among.stream, minlength=2), 1)
+    mean = np.bincount(among.stream, matches, minlength=2) / count
+    pairs = left * right * sum(windows)
+    results = left * mean[0] + right * mean[1]
+    selectivity = min(1.0, results / pairs) if pairs > 0 else 0.0
+    return JoinLoad(float(selectivity), left, right, *windows)

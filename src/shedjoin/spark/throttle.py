@@ -1,0 +1,196 @@
+"""The time of micro-batches, kept by messages that the driver sends to the join."""
+
+from __future__ import annotations
+
+import json
+import logging
+from datetime import datetime
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql.streaming.listener import QueryProgressEvent, StreamingQueryProgress
+
+from shedjoin.control.folder import Control
+from shedjoin.control.record import Record
+from shedjoin.control.throttling import Observed, Throttling
+from shedjoin.errors import ParameterError
+from shedjoin.models.costs import Work
+from shedjoin.spark.listening import ProgressListener, listen
+from shedjoin.spec.budget import Budget
+
+log = logging.getLogger("shedjoin")
+
+
+def keep_time(
+    session: SparkSession,
+    control: Control | None,
+    name: str,
+    budget: Budget,
+    *,
+    streaming: bool,
+) -> None:
+    """Have the driver watch the micro-batches of a join, and steer it."""
+    if not streaming:
+        raise ParameterError(
+            f"budget={budget!r} limits the time of micro-batches, and a batch query "
+            "has none.",
+            fix="leave cpu out.",
+        )
+    if control is None:
+        raise ParameterError(
+            f"budget={budget!r} needs a folder for the messages that steer the join.",
+            fix="pass control=shedjoin.Control(path), a folder that the driver and all "
+            "executors can read.",
+        )
+    steered = control
+    listen(
+        session,
+        ("time", control.path, name),
+        lambda: _Timekeeper(session, steered, name, budget),
+    )
+
+
+class _Timekeeper(ProgressListener):
+    """Compares the time of micro-batches with the budget, and sends throttles.
+
+    Nothing is lost with the driver: the throttle in force is in the state, and costs
+    are learned anew in a few micro-batches.
+    """
+
+    def __init__(
+        self, session: SparkSession, control: Control, name: str, budget: Budget
+    ) -> None:
+        self._session = session
+        self._control = control
+        self._name = name
+        self._budget = budget
+        self._queries: dict[str, _Query] = {}
+
+    def onQueryProgress(self, event: QueryProgressEvent) -> None:
+        """Learn from a micro-batch with rows, and adapt."""
+        progress = event.progress
+        counts = progress.observedMetrics.get(self._name)
+        run = str(progress.runId)
+        if counts is None or not progress.numInputRows:
+            return
+        try:
+            query = self._queries.setdefault(run, _Query(self._interval(progress)))
+            join = f"{progress.id}-{self._name}"
+            query.adapt(progress, counts.asDict(), self._budget, self._control, join)
+        except Exception:  # a listener that raises is told no more
+            log.exception("The time of micro-batches of %s is not kept", self._name)
+
+    def _interval(self, progress: StreamingQueryProgress) -> float | None:
+        """Seconds between triggers; None if the query does not wait for any.
+
+        Spark tells it nowhere in public: it is read from the query itself, and where
+        that is not possible, as under Spark Connect, the budget must be a time.
+        """
+        try:
+            query = self._session.streams.get(str(progress.id))
+            trigger = query._jsq.streamingQuery().trigger()  # type: ignore[union-attr]  # noqa: SLF001
+            return float(trigger.intervalMs()) / 1000
+        except Exception:  # noqa: BLE001  (whatever Py4J or Connect raises)
+            return None
+
+
+class _Query:
+    """One run of a query."""
+
+    def __init__(self, interval: float | None) -> None:
+        self._interval = interval
+        self._throttling = Throttling()
+        self._started: float | None = None
+        self._sent = ""
+        self._said: set[str] = set()
+
+    def adapt(
+        self,
+        progress: StreamingQueryProgress,
+        counts: dict[str, Any],
+        budget: Budget,
+        control: Control,
+        join: str,
+    ) -> None:
+        target = budget.seconds(self._interval)
+        if target is None:
+            self._say_once(
+                "unknown",
+                "cpu=%r is a part of the trigger interval, which is not known here; "
+                'write a time, such as cpu="3 seconds".',
+                budget.cpu,
+            )
+            return
+        record = Record.of(json.loads(counts.get("control") or "{}"))
+        told = record.in_force.get("throttle")
+        share = told["share"] if isinstance(told, dict) else 1.0
+        seen = self._observed(progress, counts, share)
+        interval = self._interval or 0.0
+        throttle = self._throttling.adapt(seen, target, interval)
+        answered = {entry.name for entry in record.entries}
+        if throttle is not None and (not self._sent or self._sent in answered):
+            sent = {name: getattr(throttle, name) for name in throttle.__slots__}
+            self._sent = control.send(throttle=sent)
+        self._note(control, join, progress, seen, target)
+
+    def _observed(
+        self, progress: StreamingQueryProgress, counts: dict[str, Any], share: float
+    ) -> Observed:
+        started = datetime.fromisoformat(progress.timestamp).timestamp()
+        seconds = progress.durationMs["triggerExecution"] / 1000
+        waited = self._interval or seconds
+        if self._started is not None:
+            waited = max(started - self._started, 1e-3)
+        self._started = started
+        rows = _both(counts, "seen")
+        matched = float(counts["matched"])
+        exact, kept = counts["slice_exact"], counts["slice_matched"]
+        known = exact / kept if kept > 0 and share < 1 else 1.0
+        return Observed(
+            seconds,
+            Work(1, rows, _both(counts, "stored"), matched),
+            exact=matched * max(1.0, known),
+            rows_per_second=rows / waited,
+            share=share,
+        )
+
+    def _note(
+        self,
+        control: Control,
+        join: str,
+        progress: StreamingQueryProgress,
+        seen: Observed,
+        target: float,
+    ) -> None:
+        floor = self._throttling.floor(seen.work.rows)
+        control.note_load(
+            join,
+            {
+                "micro_batch": progress.batchId,
+                "seconds": seen.seconds,
+                "target": target,
+                "floor": round(floor, 3),
+                "share": seen.share,
+                "costs": self._throttling.costs._asdict(),
+            },
+        )
+        rows = seen.rows_per_second * max(self._interval or 0.0, target)
+        if self._throttling.floor(rows) > target:
+            self._say_once(
+                "floor",
+                "A micro-batch may take %.1f s, and reading, packing and shuffling its "
+                "rows alone take %.1f s, whatever is shed: add cores, or shards up to "
+                "their number, or read less.",
+                target,
+                self._throttling.floor(rows),
+            )
+
+    def _say_once(self, what: str, text: str, *values: object) -> None:
+        if what not in self._said:
+            self._said.add(what)
+            log.warning(text, *values)
+
+
+def _both(counts: dict[str, Any], name: str) -> float:
+    """A count over all streams."""
+    return float(sum(n for key, n in counts.items() if key.startswith(f"{name}_")))

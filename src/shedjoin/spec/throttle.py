@@ -1,0 +1,64 @@
+"""How much of its work a join may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite
+from numbers import Real
+
+from shedjoin.errors import ParameterError
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """The share of a join's work that is to be done, and what work is.
+
+    Work is counted, not timed: ``update`` for every row that is stored, ``match`` for
+    every result. All of it is what the join would do if it stored every row. What a
+    join cannot save, such as reading its input, is not part of it.
+
+    Parameters
+    ----------
+    share : float, default 1.0
+        Part of all work, from 0 to 1.
+    update, match : float, default 1.0
+        Work of one stored row and of one result, in a common unit.
+
+    Examples
+    --------
+    >>> Throttle().active, Throttle(share=0.5).active
+    (False, True)
+    """
+
+    share: float = 1.0
+    update: float = 1.0
+    match: float = 1.0
+
+    def __post_init__(self) -> None:
+        for name in ("share", "update", "match"):
+            value = getattr(self, name)
+            known = isinstance(value, Real) and not isinstance(value, bool)
+            if not known or not isfinite(value) or value < 0:
+                raise ParameterError(
+                    f"throttle {name}={value!r} is not a number from 0 on.",
+                    fix=f'write {{"{name}": 0.5}}.',
+                )
+        if self.share > 1:
+            raise ParameterError(
+                f"throttle share={self.share!r} is more than all work.",
+                fix="write a share from 0 to 1; 1 sheds nothing.",
+            )
+        if not self.update and not self.match:
+            raise ParameterError(
+                "a throttle whose update and match cost nothing limits nothing.",
+                fix="write the work of a stored row and of a result, such as 1 and 1.",
+            )
+
+    @property
+    def active(self) -> bool:
+        """Whether any work is to be saved."""
+        return self.share < 1.0
+
+
+OPEN = Throttle()
+"""Nothing is saved."""
