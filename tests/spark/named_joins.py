@@ -43,6 +43,7 @@ JOINS: dict[str, dict[str, Any]] = {
     },
     "sample": {"budget": _BUDGET, "keep": Sample(by=PpsCluster(seed=3))},
     "steered": {"budget": _BUDGET, "keep": MostResults()},
+    "timed": {"budget": Budget(cpu="50 milliseconds")},
     "slow exact": {},
     "slow ijoin": {
         "budget": _BUDGET,
@@ -94,7 +95,7 @@ def joined(spark: SparkSession, sources: Sources, name: str) -> DataFrame:
     if name == "slow exact":
         left = left.mapInArrow(slow_first_attempt, left.schema)
     options = {"on": "k", "within": WINDOW, **JOINS[name]}
-    if name == "steered":
+    if name in ("steered", "timed"):
         options["control"] = shedjoin.Control(sources.folder.parent / "control")
     results = shedjoin.join(left, right, **options).select(*columns(name))
     return results.repartition(3) if name in SHUFFLED else results

@@ -150,3 +150,53 @@ def test_the_page(spark: SparkSession, tmp_path: Path) -> None:
     wait_for(lambda: bool(control.joins()))
     exec(look, page | {"print": lambda *words: said.append(words[2])})  # noqa: S102
     assert said == ["in force"] * 4
+
+
+def test_time_is_kept_by_messages(spark: SparkSession, tmp_path: Path) -> None:
+    """No micro-batch ends in 50 ms: the driver closes the throttle, and that is read.
+
+    A run reads the messages that are there when it starts. The streams have seed 31.
+    """
+    sent = streams(31, 8)
+    control = Control(tmp_path / "control")
+    home, sources = locate(tmp_path, "timed"), Sources(tmp_path / "in")
+    for first in (0, 4):
+        sources.write(sent[first : first + 4], first)
+        found = run(joined(spark, sources, "timed"), home)
+        wait_for(lambda: bool(control.sent()))
+    assert found.total("shed_left", "shed_right") > 500
+    read = micro_batches(home / "checkpoint", sent)
+    settings = settings_read(control, home / "checkpoint")
+    assert len(settings) == 1
+    assert same(found.rows, locally(read, "timed", control=settings))
+    (join,) = control.joins()
+    load = control.load(join)
+    assert load["target"] == 0.05
+    assert load["floor"] > load["target"]
+    assert load["share"] < 0.1
+
+
+def test_the_page_of_bursts(spark: SparkSession, tmp_path: Path) -> None:
+    """As written, but for a shorter interval."""
+    sources = Sources(tmp_path / "in").write(streams(31, 3))
+    left, right = as_streams(sources.read(spark), DELAY)
+    start, look = blocks("docs/how-to/survive-a-burst.md")
+    said: list[tuple[float, ...]] = []
+    page: dict[str, Any] = {
+        "left": left,
+        "right": right,
+        "folder": tmp_path / "control",
+        "checkpoint": str(tmp_path / "checkpoint"),
+    }
+    exec(start.replace("5 seconds", "500 milliseconds"), page)  # noqa: S102
+    control = page["control"]
+    try:
+        wait_for(lambda: any(map(control.load, control.joins())), 60)
+    finally:
+        page["query"].stop()
+    exec(look, page | {"print": lambda *words: said.append(words)})  # noqa: S102
+    ((seconds, target, floor, share),) = said
+    assert target == pytest.approx(0.35)
+    assert seconds > 0
+    assert floor > 0
+    assert 0 < share <= 1

@@ -124,7 +124,10 @@ class _Query:
         record = Record.of(json.loads(counts.get("control") or "{}"))
         told = record.in_force.get("throttle")
         share = told["share"] if isinstance(told, dict) else 1.0
+        first = self._started is None
         seen = self._observed(progress, counts, share)
+        if first:  # workers start and state is restored: its time tells nothing
+            return
         interval = self._interval or 0.0
         throttle = self._throttling.adapt(seen, target, interval)
         answered = {entry.name for entry in record.entries}
@@ -178,9 +181,9 @@ class _Query:
         if self._throttling.floor(rows) > target:
             self._say_once(
                 "floor",
-                "A micro-batch may take %.1f s, and reading, packing and shuffling its "
-                "rows alone take %.1f s, whatever is shed: add cores, or shards up to "
-                "their number, or read less.",
+                "A micro-batch may take %.2f s, but planning, reading, packing and "
+                "shuffling alone take %.2f s, whatever is shed: add cores, and shards "
+                "to use them, or allow more time.",
                 target,
                 self._throttling.floor(rows),
             )

@@ -114,7 +114,7 @@ class Budget:
         (3.5, 3.0)
         """
         if isinstance(self.cpu, str):
-            return parse_duration(self.cpu) * 1e-6
+            return parse_duration(self.cpu) / 1e6
         return None if self.cpu is None or interval is None else self.cpu * interval
 
     @property
