@@ -10,7 +10,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from benchmarks.panels import panels
+from benchmarks.panels import burst_panels, panels
 from benchmarks.record import Record
 
 BARS = {
@@ -22,8 +22,9 @@ BARS = {
 
 
 def draw(record: Record, path: Path) -> None:
-    """Draw a record: curves of the budget benchmark, bars of all others."""
-    figure = panels(record) if record.name == "budget" else _bars(record)
+    """Draw a record: curves of budget and burst, bars of all others."""
+    drawn = {"budget": panels, "burst": burst_panels}
+    figure = drawn.get(record.name, _bars)(record)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)
     plt.close(figure)

@@ -71,3 +71,29 @@ def _panel(axes: Axes, cells: list[dict[str, Any]]) -> None:
     axes.set_ylim(0, 102)
     axes.grid(axis="y", alpha=0.3)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+def burst_panels(record: Record) -> Figure:
+    """Offered rows, time of micro-batches, throttle and recall, one above the other."""
+    names = {
+        "rows": "rows of a micro-batch",
+        "seconds": "seconds of a micro-batch",
+        "share": "share of the work",
+        "recall": "recall, as reported",
+    }
+    figure, rows = plt.subplots(len(names), sharex=True, figsize=(8, 9))
+    for axes, (name, label) in zip(rows, names.items(), strict=True):
+        for run, colour in (("without", "#b8c4c9"), ("with", "#1f6f8b")):
+            steps = record.details[run]
+            at = [step["start"] for step in steps]
+            axes.plot(
+                at, [step[name] for step in steps], colour, label=f"{run} a CPU budget"
+            )
+        axes.set_ylabel(label)
+        axes.spines[["top", "right"]].set_visible(False)
+    rows[1].axhline(record.figures["target_s"], color="#c0392b", linestyle=":")
+    rows[1].set_yscale("log")
+    rows[0].legend(frameon=False)
+    rows[-1].set_xlabel("seconds since the start")
+    figure.tight_layout()
+    return figure

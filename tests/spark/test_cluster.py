@@ -89,7 +89,7 @@ def lost(folder: Path, why: str = "") -> int:
 
 
 def test_a_few_kills(spark: SparkSession, tmp_path: Path) -> None:
-    killed(spark, tmp_path, ("exact", "results"), batches=5, kills=3)
+    killed(spark, tmp_path, ("exact", "results"), batches=4, kills=2)
 
 
 @pytest.mark.long

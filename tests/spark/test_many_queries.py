@@ -93,6 +93,7 @@ def test_old_copies_go(queries: int, spark: SparkSession, tmp_path: Path) -> Non
     assert most <= KEPT_QUERIES
 
 
+@pytest.mark.long
 def test_all_copies_together_are_small(spark: SparkSession, tmp_path: Path) -> None:
     """None is old here, so only their size makes them go."""
     copies = Copies(spark)

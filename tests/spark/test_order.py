@@ -47,8 +47,15 @@ def usual(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run(ours(CASE, marked(CASE, sources.read(spark))), folder / "out")
 
 
+MORE = ((1, 3), (3, None), (5, None))
+
+
 @pytest.mark.parametrize(
-    ("files", "partitions"), [(1, 3), (3, None), (5, None), (5, 4)]
+    ("files", "partitions"),
+    [
+        (5, 4),
+        *(pytest.param(*each, marks=pytest.mark.long) for each in MORE),
+    ],
 )
 def test_files_and_partitions(
     files: int, partitions: int | None, usual: Run, spark: SparkSession, tmp_path: Path

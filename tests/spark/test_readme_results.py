@@ -102,6 +102,7 @@ def test_a_part_of_the_exact_result(
     assert said.high - said.low < 0.3 * revenue
 
 
+@pytest.mark.long
 def test_all_of_it_with_an_ample_budget(
     streams: tuple[DataFrame, DataFrame], exact: Rows, tmp_path: Path
 ) -> None:

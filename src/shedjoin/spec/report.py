@@ -25,8 +25,8 @@ class Report:
 
     ``importance`` is that of the results. Lifetimes are in seconds, over all rows that
     left. ``slice_matched`` of the ``slice_exact`` matches that an unlimited join would
-    find were emitted, both estimated from the monitored keys: their ratio estimates
-    the recall.
+    find were emitted, as estimated from the counts of keys and the monitored keys:
+    their ratio estimates the recall.
 
     Of a sample, ``weight`` is the sum of the results' weights: an estimate of how many
     results there are. Of a uniform one, ``met`` counts the matches that residents met,
