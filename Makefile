@@ -82,7 +82,7 @@ ci: ## What CI runs: all checks in fresh environments
 	.ci/run
 
 clean: ## Remove caches, builds and the environments of CI
-	rm -rf .ci-venv .ci-venv-oldest build dist .coverage .coverage.* .hypothesis \
+	rm -rf .ci-venv .ci-venv-oldest .ci-slow.log build dist .coverage .coverage.* .hypothesis \
 		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache spark-warehouse
 	for folder in src tests benchmarks; do \
 		if [ -d $$folder ]; then \

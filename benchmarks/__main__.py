@@ -19,6 +19,7 @@ NAMES = {
     "budget-speed": "rows per second with a budget, on Spark, against no budget",
     "scale": "cost of a row in a long stream, and of a shard beside its rows",
     "burst": "micro-batches in time while three times too much comes, on Spark",
+    "costs": "time of a micro-batch against what learned costs predict, on Spark",
     "first-use": "seconds from the call to the first result on Spark",
 }
 

@@ -21,6 +21,7 @@ FIELDS = {
     "learning": [f"{kind}_ratio" for kind in ("zipf", "INC", "DEC", "BELL")],
     "shedding": ["static_ratio", "dynamic_ratio", "growth_ratio"],
     "budget": ["of"],
+    "costs": ["median_error", "worst_error", "within_20_percent"],
     "burst": ["overshoot", "adaptations", "recovered"],
     "budget-speed": [
         f"ratio_{name}" for name in ("most_results", "prob", "fifo", "ijoin", "sample")
@@ -36,7 +37,10 @@ def run(name: str, folder: Path) -> dict[str, Any]:
     return record
 
 
-LONG = ("exact", "learning", "budget", "budget-speed", "burst", "window-growth")
+LONG = (
+    *("exact", "learning", "budget", "budget-speed", "burst", "costs"),
+    "window-growth",
+)
 """Their quick form takes most of a minute."""
 
 

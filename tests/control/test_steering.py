@@ -7,7 +7,8 @@ import pytest
 
 from shedjoin import Budget, MostResults, Sample, Within, local
 from shedjoin.control.message import encode_message
-from shedjoin.control.record import Messages, Sent
+from shedjoin.control.record import Messages, Record, Sent
+from shedjoin.control.steered import steered
 from shedjoin.errors import ParameterError
 from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
@@ -121,3 +122,20 @@ def joined_spec(budget: Budget) -> JoinSpec:
 def test_a_wrong_message_is_an_error_here() -> None:
     with pytest.raises(ParameterError, match="is not a number of rows"):
         joined(control={0: [{"budget": {"rows": -5}}]})
+
+
+def test_a_limit_of_time_needs_somebody_who_watches_it() -> None:
+    """A join that was started without one refuses it, and goes on as it was."""
+    sent = Sent("m", encode_message(budget={"rows": 60, "cpu": 0.5}))
+    record = Record({}).after([sent], joined_spec(Budget(rows=300)), 0)
+    assert record.in_force == {}
+    assert "was started without such a budget" in record.entries[0].refused
+    started = joined_spec(Budget(rows=300, cpu=0.7))
+    assert Record({}).after([sent], started, 0).entries[0].refused == ""
+
+
+def test_a_message_on_memory_leaves_the_limit_of_time() -> None:
+    started = joined_spec(Budget(rows=300, cpu=0.7))
+    shedding = steered(started, {"budget": {"rows": 60}}).shedding
+    assert shedding is not None
+    assert shedding.budget == Budget(rows=60, cpu=0.7)

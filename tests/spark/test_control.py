@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
+import shedjoin
 from docs.pages import blocks
-from shedjoin import Control
+from shedjoin import Budget, Control
 
 from .budgets import Tables
 from .frames import as_streams
 from .logs import files_read, micro_batches
-from .named_joins import DELAY, PAIR, joined, locally, locate, streams
+from .named_joins import DELAY, PAIR, WINDOW, joined, locally, locate, streams
 from .processes import Query, count, kill, running, wait_for_end, wait_until
 from .queries import Rows, run, same
 from .sources import NAMES, Sources
@@ -158,10 +159,18 @@ def test_time_is_kept_by_messages(spark: SparkSession, tmp_path: Path) -> None:
     A run reads the messages that are there when it starts. The streams have seed 31.
     """
     sent = streams(31, 8)
-    control = Control(tmp_path / "control")
+    control, other = Control(tmp_path / "control"), Control(tmp_path / "other")
     home, sources = locate(tmp_path, "timed"), Sources(tmp_path / "in")
     for first in (0, 4):
         sources.write(sent[first : first + 4], first)
+        # A join of the same name, steered by another folder, is none of its business.
+        shedjoin.join(
+            *as_streams(sources.read(spark), DELAY),
+            on="k",
+            within=WINDOW,
+            budget=Budget(cpu="50 milliseconds"),
+            control=other,
+        )
         found = run(joined(spark, sources, "timed"), home)
         wait_for(lambda: bool(control.sent()))
     assert found.total("shed_left", "shed_right") > 500
@@ -174,6 +183,8 @@ def test_time_is_kept_by_messages(spark: SparkSession, tmp_path: Path) -> None:
     assert load["target"] == 0.05
     assert load["floor"] > load["target"]
     assert load["share"] < 0.1
+    assert not other.sent()
+    assert not other.joins()
 
 
 def test_the_page_of_bursts(spark: SparkSession, tmp_path: Path) -> None:

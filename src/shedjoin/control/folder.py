@@ -14,7 +14,7 @@ from shedjoin.control.message import encode_message
 from shedjoin.control.record import Entry
 
 SUFFIX = ".json"
-_RECORDS, _LOADS = "_records", "_loads"
+_RECORDS, _LOADS, _COSTS = "_records", "_loads", "_costs.json"
 """Spark does not read files and folders whose names begin with _ or a dot."""
 
 
@@ -90,6 +90,16 @@ class Control:
         """
         path = self.path / _LOADS / f"{join}{SUFFIX}"
         found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+        return found
+
+    def set_costs(self, costs: Mapping[str, float]) -> None:
+        """Say what work costs, as ``shedjoin calibrate`` has measured it."""
+        _put(self.path / _COSTS, json.dumps(costs).encode())
+
+    def costs(self) -> dict[str, float]:
+        """What work costs, as far as it was measured before; empty if not."""
+        path = self.path / _COSTS
+        found: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}
         return found
 
     def joins(self) -> list[str]:

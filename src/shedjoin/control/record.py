@@ -73,9 +73,10 @@ class Record(NamedTuple):
             settings = decode_message(sent.text)
             in_force = self.in_force | settings
             changed = steered(spec, in_force, before=self.in_force)
-            if changed.shedding is None and settings.keys() & {"policy", "throttle"}:
+            if changed.shedding is None and settings.keys() - {"budget"}:
                 raise ParameterError(
-                    "a policy or a throttle without a budget: nothing would be shed.",
+                    f"{' and '.join(settings)} without a budget: nothing would be "
+                    "shed.",
                     fix="set a budget with it.",
                 )
         except ShedjoinError as error:

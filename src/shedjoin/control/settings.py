@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from shedjoin.control.importance import read_importance
 from shedjoin.errors import ParameterError
 from shedjoin.policies import POLICIES
 from shedjoin.policies.base import Policy
 from shedjoin.spec.budget import Budget
+from shedjoin.spec.importance import Importances
 from shedjoin.spec.throttle import Throttle
 
-Setting = Budget | Policy | Throttle
+Setting = Budget | Policy | Throttle | Importances
 
 AS_STARTED = "as started"
 """In place of a value: what the arguments of the join say."""
@@ -64,10 +66,16 @@ def _throttle(value: object) -> Throttle:
     return Throttle(**_mapping("throttle", value, known))
 
 
+def _importance(value: object) -> Importances:
+    known = set(value) if isinstance(value, Mapping) else set()
+    return read_importance(_mapping("importance", value, known))
+
+
 SETTINGS: dict[str, Callable[[object], Setting]] = {
     "budget": _budget,
     "policy": _policy,
     "throttle": _throttle,
+    "importance": _importance,
 }
 
 

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from shedjoin.control.importance import check_importance
 from shedjoin.control.settings import read_setting
 from shedjoin.errors import ParameterError, StateMismatchError
 from shedjoin.operators.budgeted.origin import drawn_by
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spec.budget import Budget
+from shedjoin.spec.importance import Importances
 from shedjoin.spec.recompute import DEFAULT
 from shedjoin.spec.shedding import Discipline, Shedding
 from shedjoin.spec.streams import JoinSpec
@@ -35,6 +37,7 @@ def steered(
     shedding = _shedding(spec, in_force)
     if before is not None:
         _check_sample(_shedding(spec, before), shedding)
+        _check_time(spec.shedding, shedding)
     elif (shedding is not None and shedding.policy.samples) != spec.samples:
         raise StateMismatchError(
             "messages have set a policy that samples otherwise than this start.",
@@ -49,7 +52,7 @@ def _shedding(spec: JoinSpec, in_force: Mapping[str, Any]) -> Shedding | None:
     values = {name: read_setting(name, value) for name, value in in_force.items()}
     started = spec.shedding
     budget, policy = values.get("budget"), values.get("policy")
-    throttle = values.get("throttle")
+    throttle, importance = values.get("throttle"), values.get("importance")
     if started is None and isinstance(budget, Budget):
         started = shedding_of(
             budget, None, discipline=_DISCIPLINE, recompute=DEFAULT, seed=0
@@ -65,7 +68,21 @@ def _shedding(spec: JoinSpec, in_force: Mapping[str, Any]) -> Shedding | None:
         changes["policy"] = policy
     if isinstance(throttle, Throttle):
         changes["throttle"] = throttle
+    if isinstance(importance, Importances):
+        check_importance(importance, spec)
+        changes["importance"] = importance
     return replace(started, **changes)
+
+
+def _check_time(started: Shedding | None, after: Shedding | None) -> None:
+    """Refuse to limit time where nobody was told to watch it when the query began."""
+    watched = started is not None and started.budget.cpu is not None
+    if after is not None and after.budget.cpu is not None and not watched:
+        raise ParameterError(
+            f"cpu={after.budget.cpu!r} of a join that was started without such a "
+            "budget.",
+            fix="start the query with budget=Budget(cpu=...).",
+        )
 
 
 def _check_sample(before: Shedding | None, after: Shedding | None) -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
-from pyspark.sql.streaming.listener import QueryProgressEvent
+from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from shedjoin.control.folder import SUFFIX, Control
 from shedjoin.control.record import Record
@@ -39,11 +40,8 @@ def message_rows(
 
 
 def keep_records(session: SparkSession, control: Control, name: str) -> None:
-    """Write down beside the messages what every query makes of them.
-
-    One listener is enough for all joins of a session with this name and folder.
-    """
-    listen(session, ("record", control.path, name), lambda: _Recorder(control, name))
+    """Write down beside the messages what every query makes of them."""
+    listen(session, _Recorder, control, name)
 
 
 class _Recorder(ProgressListener):
@@ -54,17 +52,15 @@ class _Recorder(ProgressListener):
     """
 
     def __init__(self, control: Control, name: str) -> None:
-        self._control = control
-        self._name = name
+        super().__init__(control, name)
         self._noted: dict[str, str] = {}
 
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:
+    def look(self, progress: StreamingQueryProgress, counts: dict[str, Any]) -> None:
         """Note what is new; most micro-batches tell what the one before told."""
-        counts = event.progress.observedMetrics.get(self._name)
-        told = None if counts is None else counts.asDict().get("control")
-        join = f"{event.progress.id}-{self._name}"
+        told = counts["control"]
+        join = f"{progress.id}-{self.name}"
         if told and told != self._noted.get(join):
             record = Record.of(json.loads(told))
             if record.entries:
-                self._control.note(join, list(record.entries))
+                self.control.note(join, list(record.entries))
             self._noted[join] = told

@@ -21,6 +21,7 @@ from shedjoin.spark.event_time import (
     with_event_time,
 )
 from shedjoin.spark.importance import importance_columns
+from shedjoin.spark.listening import FOLDER
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
 from shedjoin.spark.throttle import keep_time
@@ -147,7 +148,8 @@ def _observed(
     if control is None:
         return joined.observe(name, *totals)
     keep_records(joined.sparkSession, control, name)
-    told = joined.observe(name, *totals, F.max("record").alias("control"))
+    folder = F.max(F.lit(str(control.path))).alias(FOLDER)
+    told = joined.observe(name, *totals, F.max("record").alias("control"), folder)
     return told.drop("record")
 
 

@@ -1,8 +1,13 @@
-"""Listeners of a session's queries, each added once."""
+"""Listeners of a session's queries, each added once.
+
+A session tells a listener of all its queries, and joins of several queries may have the
+same name: a listener takes those that name its control folder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from pyspark.sql import SparkSession
@@ -12,19 +17,46 @@ from pyspark.sql.streaming.listener import (
     QueryStartedEvent,
     QueryTerminatedEvent,
     StreamingQueryListener,
+    StreamingQueryProgress,
 )
 
-_listening: WeakKeyDictionary[SparkSession, set[Hashable]] = WeakKeyDictionary()
+from shedjoin.control.folder import Control
+
+_Listener = TypeVar("_Listener", bound="ProgressListener")
+
+_Key = tuple[object, str, str]
+_listening: WeakKeyDictionary[SparkSession, dict[_Key, Any]] = WeakKeyDictionary()
+FOLDER = "control_folder"
+"""Of the counts of a join in the progress: the folder that steers it."""
 
 
 class ProgressListener(StreamingQueryListener):
-    """Is told of every micro-batch of every query."""
+    """Is told of every micro-batch of one join, in whatever query it is.
+
+    Parameters
+    ----------
+    control : Control
+        The folder that steers the join.
+    name : str
+        The join's name.
+    """
+
+    def __init__(self, control: Control, name: str) -> None:
+        self.control = control
+        self.name = name
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:
         """Nothing is known yet."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        """Look at a micro-batch."""
+        """Look at a micro-batch, if the join is in it."""
+        found = event.progress.observedMetrics.get(self.name)
+        counts = {} if found is None else found.asDict()
+        if counts.get(FOLDER) == str(self.control.path):
+            self.look(event.progress, counts)
+
+    def look(self, progress: StreamingQueryProgress, counts: dict[str, Any]) -> None:
+        """Look at the counts of a micro-batch."""
         raise NotImplementedError
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:
@@ -35,10 +67,16 @@ class ProgressListener(StreamingQueryListener):
 
 
 def listen(
-    session: SparkSession, to: Hashable, make: Callable[[], ProgressListener]
-) -> None:
-    """Add a listener, unless the session already has one for the same."""
-    known = _listening.setdefault(session, set())
-    if to not in known:
-        session.streams.addListener(make())
-        known.add(to)
+    session: SparkSession,
+    kind: Callable[[Control, str], _Listener],
+    control: Control,
+    name: str,
+) -> _Listener:
+    """Have a listener of a kind to a join: the one that there is, or a new one."""
+    known = _listening.setdefault(session, {})
+    key = (kind, str(control.path), name)
+    if key not in known:
+        known[key] = kind(control, name)
+        session.streams.addListener(known[key])
+    found: _Listener = known[key]
+    return found

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
 from pyspark.sql import SparkSession
-from pyspark.sql.streaming.listener import QueryProgressEvent, StreamingQueryProgress
+from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from shedjoin.control.folder import Control
 from shedjoin.control.record import Record
 from shedjoin.control.throttling import Observed, Throttling
 from shedjoin.errors import ParameterError
-from shedjoin.models.costs import Work
+from shedjoin.models.costs import Costs, Seconds, Work
 from shedjoin.spark.listening import ProgressListener, listen
 from shedjoin.spec.budget import Budget
 
@@ -42,12 +43,9 @@ def keep_time(
             fix="pass control=shedjoin.Control(path), a folder that the driver and all "
             "executors can read.",
         )
-    steered = control
-    listen(
-        session,
-        ("time", control.path, name),
-        lambda: _Timekeeper(session, steered, name, budget),
-    )
+    timekeeper = listen(session, _Timekeeper, control, name)
+    timekeeper.session = session
+    timekeeper.budget = budget
 
 
 class _Timekeeper(ProgressListener):
@@ -57,28 +55,28 @@ class _Timekeeper(ProgressListener):
     are learned anew in a few micro-batches.
     """
 
-    def __init__(
-        self, session: SparkSession, control: Control, name: str, budget: Budget
-    ) -> None:
-        self._session = session
-        self._control = control
-        self._name = name
-        self._budget = budget
+    session: SparkSession
+    budget: Budget
+    """As the join was defined for the last time."""
+
+    def __init__(self, control: Control, name: str) -> None:
+        super().__init__(control, name)
         self._queries: dict[str, _Query] = {}
 
-    def onQueryProgress(self, event: QueryProgressEvent) -> None:
+    def look(self, progress: StreamingQueryProgress, counts: dict[str, Any]) -> None:
         """Learn from a micro-batch with rows, and adapt."""
-        progress = event.progress
-        counts = progress.observedMetrics.get(self._name)
         run = str(progress.runId)
-        if counts is None or not progress.numInputRows:
+        if not progress.numInputRows:
             return
         try:
-            query = self._queries.setdefault(run, _Query(self._interval(progress)))
-            join = f"{progress.id}-{self._name}"
-            query.adapt(progress, counts.asDict(), self._budget, self._control, join)
-        except Exception:  # a listener that raises is told no more
-            log.exception("The time of micro-batches of %s is not kept", self._name)
+            if run not in self._queries:
+                known = self.control.costs()
+                costs = Costs(Seconds(**known)) if known else Costs()
+                self._queries[run] = _Query(self._interval(progress), costs)
+            join = f"{progress.id}-{self.name}"
+            self._queries[run].adapt(progress, counts, self.budget, self.control, join)
+        except Exception:  # the query goes on without
+            log.exception("The time of micro-batches of %s is not kept", self.name)
 
     def _interval(self, progress: StreamingQueryProgress) -> float | None:
         """Seconds between triggers; None if the query does not wait for any.
@@ -87,7 +85,7 @@ class _Timekeeper(ProgressListener):
         that is not possible, as under Spark Connect, the budget must be a time.
         """
         try:
-            query = self._session.streams.get(str(progress.id))
+            query = self.session.streams.get(str(progress.id))
             trigger = query._jsq.streamingQuery().trigger()  # type: ignore[union-attr]  # noqa: SLF001
             return float(trigger.intervalMs()) / 1000
         except Exception:  # noqa: BLE001  (whatever Py4J or Connect raises)
@@ -97,9 +95,9 @@ class _Timekeeper(ProgressListener):
 class _Query:
     """One run of a query."""
 
-    def __init__(self, interval: float | None) -> None:
+    def __init__(self, interval: float | None, costs: Costs) -> None:
         self._interval = interval
-        self._throttling = Throttling()
+        self._throttling = Throttling(costs=costs)
         self._started: float | None = None
         self._sent = ""
         self._said: set[str] = set()
@@ -112,6 +110,10 @@ class _Query:
         control: Control,
         join: str,
     ) -> None:
+        record = Record.of(json.loads(counts.get("control") or "{}"))
+        told = record.in_force.get("budget")
+        if isinstance(told, dict) and told.get("cpu") is not None:
+            budget = replace(budget, cpu=told["cpu"])
         target = budget.seconds(self._interval)
         if target is None:
             self._say_once(
@@ -121,7 +123,6 @@ class _Query:
                 budget.cpu,
             )
             return
-        record = Record.of(json.loads(counts.get("control") or "{}"))
         told = record.in_force.get("throttle")
         share = told["share"] if isinstance(told, dict) else 1.0
         first = self._started is None

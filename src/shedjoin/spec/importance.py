@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from shedjoin.errors import ColumnTypeError, ParameterError
 from shedjoin.spec.keys import Fold, resolve_columns
+from shedjoin.types import FloatArray
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +98,17 @@ class Histogram:
 Source: TypeAlias = str | Lookup | Histogram
 
 
+@dataclass(frozen=True, slots=True)
+class Importances:
+    """Importance of the rows of streams, by name; the others have no say."""
+
+    sources: tuple[tuple[str, Source | None], ...]
+
+    def of(self, stream: str) -> Source | None:
+        """Importance of one stream."""
+        return dict(self.sources).get(stream)
+
+
 def by_side(
     importance: object, names: tuple[list[str], list[str]], fold: Fold = str
 ) -> tuple[Any, Any]:
@@ -138,6 +150,15 @@ def evaluate(source: Source, rows: pa.RecordBatch) -> pa.Array:
     )
     nulls = column.is_null().to_numpy(zero_copy_only=False)
     return pa.array(np.array(source.weights)[at], mask=nulls)
+
+
+def importance_of(source: Source | None, rows: pa.RecordBatch) -> FloatArray:
+    """Importance of each row, 0 where it is null or NaN; infinite without a source."""
+    if source is None:
+        return np.full(rows.num_rows, np.inf)
+    column = evaluate(source, rows).cast(pa.float64()).fill_null(0.0)
+    found: FloatArray = column.to_numpy(zero_copy_only=False)
+    return np.nan_to_num(found, nan=0.0)
 
 
 def _column(importance: object) -> str | None:

@@ -12,6 +12,7 @@ from shedjoin.spec.throttle import OPEN, Throttle
 
 if TYPE_CHECKING:  # a policy is made of models and kernels, far below a spec
     from shedjoin.policies.base import LoadPolicy, Policy
+    from shedjoin.spec.importance import Importances
 
 Discipline = Literal["probe_then_insert", "shed_then_join"]
 """``probe_then_insert``: an arrival meets the other side, then is stored or not.
@@ -27,7 +28,8 @@ class Shedding:
     """Budget, policy and order of a join that sheds.
 
     ``policy`` decides who stays within memory; ``load`` which work is done while the
-    ``throttle`` allows less than all.
+    ``throttle`` allows less than all. ``importance`` is that of a message, in place of
+    the one that comes with the rows.
     """
 
     budget: Budget
@@ -38,6 +40,7 @@ class Shedding:
     seed: int = 0
     load: LoadPolicy | None = None
     throttle: Throttle = OPEN
+    importance: Importances | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, Budget):

@@ -146,6 +146,7 @@ class BudgetedJoin:
             "shed_us": store.shed_us,
             "throttled": store.throttled,
             "paced": store.paced,
+            "importance": repr(store.shedding.importance),
             "gains": store.gains,
             "thresholds": store.thresholds.noted,
         }
@@ -170,5 +171,8 @@ class BudgetedJoin:
             self._log.restore(store.table, opening.blobs)
         if own["in_bytes"] != store.in_bytes:
             store.measure()
+        importance = store.shedding.importance
+        if importance is not None and own.get("importance") != repr(importance):
+            store.revalue(importance)
         if not opening.opened or store.pooled != own["pooled"]:
             store.table.finish(pooled=store.pooled)

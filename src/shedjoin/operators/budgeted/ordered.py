@@ -14,6 +14,7 @@ from shedjoin.columns.hot import Hot
 from shedjoin.columns.schema import as_stored
 from shedjoin.columns.sizes import row_sizes
 from shedjoin.operators.budgeted.layout import slot_bytes
+from shedjoin.spec.importance import importance_of
 from shedjoin.spec.streams import IMPORTANCE_COLUMN, JoinSpec
 from shedjoin.types import FloatArray, IntArray
 
@@ -174,7 +175,7 @@ class Timely:
                 whole = here.size == piece.hot.key.size
                 keys.append(piece.hot.key if whole else piece.hot.key[here])
                 times.append(piece.hot.time if whole else piece.hot.time[here])
-                importances.append(_importance(rows))
+                importances.append(self._importance(stream, rows))
                 taken.append(as_stored(rows))
         batch = pa.concat_batches(taken) if taken else None
         return _Delivered(
@@ -184,6 +185,14 @@ class Timely:
             size=self._sizes(batch),
             rows=batch,
         )
+
+    def _importance(self, stream: int, rows: pa.RecordBatch) -> FloatArray:
+        """Importance of each row; infinite in a stream that has none: it has no say."""
+        shedding = self._spec.shedding
+        if shedding is not None and shedding.importance is not None:
+            return importance_of(shedding.importance.of(self._spec.names[stream]), rows)
+        given = IMPORTANCE_COLUMN in rows.schema.names
+        return importance_of(IMPORTANCE_COLUMN if given else None, rows)
 
     def _sizes(self, rows: pa.RecordBatch | None) -> IntArray:
         """What each row takes from the budget."""
@@ -223,12 +232,3 @@ def _joined(columns: list[_Column], place: IntArray) -> _Column:
 def budget_sizes(rows: pa.RecordBatch, streams: int) -> IntArray:
     """Bytes that each row takes from a budget: payload, slot and index."""
     return row_sizes(rows) + (slot_bytes(streams) + _ROUNDING)
-
-
-def _importance(rows: pa.RecordBatch) -> FloatArray:
-    """Importance of each row; infinite in a stream that has none: it has no say."""
-    if IMPORTANCE_COLUMN not in rows.schema.names:
-        return np.full(rows.num_rows, np.inf)
-    column = rows.column(IMPORTANCE_COLUMN).cast(pa.float64()).fill_null(0.0)
-    found: FloatArray = column.to_numpy(zero_copy_only=False)
-    return np.nan_to_num(found, nan=0.0)

@@ -114,6 +114,13 @@ class Rounds:
                 self._judge(self._shedding.recompute, done, gained)
             done = end
 
+    def value_residents(self) -> None:
+        """Score residents again whose importance is another one; lots stay."""
+        if self._store.revalued and not self._shedding.policy.samples:
+            self.verbs.models = self._store.models
+            self.stops.recompute()
+        self._store.revalued = False
+
     def _block_end(self, start: int) -> int:
         """Where a block ends: at a whole number of arrivals, or an instant's end."""
         time = self._arrivals.time

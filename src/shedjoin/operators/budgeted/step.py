@@ -32,6 +32,7 @@ def budgeted_step(
     rounds = Rounds(store, store.shedding)
     store.table.facts["longest_chain"] = 0
     store.models.begin_count()
+    rounds.value_residents()
     rounds.room.tally[EVICTED] += store.shed_surplus()
     matched = ahead = 0
     part: Ordered | None = None
@@ -59,10 +60,7 @@ def budgeted_step(
     learned = _learned(store, rounds, matched)
     report = _report(learned, store, arrivals, rounds, expired)
     saves = rounds.verbs.load.active or store.shedding.policy.samples
-    unknown = store.shed and store.shed_us is None  # the state is of another kind
-    if any(report.shed) or saves or unknown:
-        store.shed_us = store.table.clock_us
-    elif was_complete:
+    if not store.note_shed(any(report.shed) or saves) and was_complete:
         report = replace(report, slice_exact=matched, slice_matched=matched)
     store.table.facts["longest_chain"] = 0  # a count, not a part of the state
     return replace(report, matched=matched, ahead=ahead)

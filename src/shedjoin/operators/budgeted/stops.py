@@ -49,10 +49,10 @@ class Stops:
             self.forget()
             return
         if why == RECOMPUTE:
-            self._recompute()
+            self.recompute()
         self.candidates = self._filler.fill()
 
-    def _recompute(self) -> None:
+    def recompute(self) -> None:
         """Ask the policy for the scores of all residents."""
         table, shedding = self._store.table, self._store.shedding
         alive = table.alive()

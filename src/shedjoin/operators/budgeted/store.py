@@ -14,6 +14,7 @@ from shedjoin.operators.budgeted.ordered import Ordered, budget_sizes
 from shedjoin.operators.budgeted.rewriting import is_dense, tidy
 from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.sampling.thresholds import Thresholds
+from shedjoin.spec.importance import Importances, importance_of
 from shedjoin.spec.recompute import Adaptive
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec
@@ -103,6 +104,7 @@ class BudgetedStore:
         self.shed_us: int | None = None  # when, for the last time
         self.throttled = 1.0  # share of the work with which residents were stored
         self.paced = Paced()
+        self.revalued = False
         self.gains: list[tuple[int, float]] = []
         self.not_adopted = np.zeros(len(spec.streams), np.int64)
 
@@ -137,6 +139,13 @@ class BudgetedStore:
         streams = range(len(self.spec.streams))
         horizon = min(self.spec.expired_us(n, self.watermark_ms) for n in streams)
         return self.shed_us <= horizon
+
+    def note_shed(self, shed: bool) -> bool:  # noqa: FBT001
+        """Note that something was shed now; also if it is not known when it was."""
+        shed = shed or (self.shed and self.shed_us is None)  # of another kind of join
+        if shed:
+            self.shed_us = self.table.clock_us
+        return shed
 
     def start(self, first_us: int, watermark_ms: int) -> None:
         """Begin to join arrivals, of which the first has this time."""
@@ -176,6 +185,19 @@ class BudgetedStore:
             for rows, hit, at in self.payload.by_place(place):
                 size[at] = budget_sizes(rows, len(self.spec.streams))[hit]
         self.table.set_sizes(alive, size, pooled=self.pooled)
+
+    def revalue(self, importances: Importances) -> None:
+        """Take the importance of all residents anew; their scores are then due."""
+        alive = self.table.alive()
+        if not alive.size:
+            return
+        worth = np.full(alive.size, np.inf)
+        for rows, hit, at in self.payload.by_place(self.table.places[alive]):
+            stream = int(self.table.stream(alive[at[:1]])[0])
+            source = importances.of(self.spec.names[stream])
+            worth[at] = importance_of(source, rows)[hit]
+        self.table.set_importance(alive, worth)
+        self.revalued = True
 
     def count_ahead(self, time: IntArray) -> int:
         """Count arrivals that lie more than the window after the clock."""

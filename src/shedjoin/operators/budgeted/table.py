@@ -284,6 +284,12 @@ class SlotTable:
         self.table.meta[slots] = (size << SIZE_SHIFT) | bits | DIRTY_BIT
         self._count_used(pooled=pooled)
 
+    def set_importance(self, slots: IntArray, importance: FloatArray) -> None:
+        """Say what residents are worth, from now on."""
+        self.table.details["importance"][slots] = importance
+        self.facts["valued"] = 1
+        self.touch(slots)
+
     def finish(self, *, pooled: bool) -> None:
         """Link all residents, oldest first, and count what they use."""
         relink(self._by_age(), self.table)
