@@ -7,7 +7,7 @@ import random
 import pytest
 
 from shedjoin.control.throttling import Observed, Throttling
-from shedjoin.models.costs import Costs, Seconds, Work
+from shedjoin.models.costs import Seconds, Work
 
 INTERVAL, TARGET = 5.0, 3.5
 
@@ -66,27 +66,6 @@ def test_a_burst(costs: Seconds, seed: int) -> None:
     assert min(settled) >= 0.8 * TARGET
     after = machine.run(usual, 420)
     assert after[-1][1] == 1.0
-
-
-def test_costs_from_a_sweep() -> None:
-    """Rates, yields and shares vary: every cost is found to 20 %, noise is 5 %."""
-    truth, rng = Seconds(0.4, 5e-6, 2e-6, 1e-6), random.Random(3)
-    costs = Costs()
-    for _ in range(60):
-        rows, share = rng.uniform(1e4, 5e5), rng.uniform(0.05, 1)
-        work = Work(1, rows, share * rows, share * rows * rng.uniform(0, 20))
-        costs.observe(work, truth.of(work) * rng.uniform(0.95, 1.05))
-    assert costs.seconds() == pytest.approx(truth, rel=0.2)
-
-
-def test_costs_of_micro_batches_that_are_all_alike() -> None:
-    """Nobody can tell them apart; the sum is right, and none is zero."""
-    costs, work = Costs(), Work(1, 1e5, 1e5, 1e6)
-    for _ in range(10):
-        costs.observe(work, 2.0)
-    found = costs.seconds()
-    assert found.of(work) == pytest.approx(2.0, rel=0.02)
-    assert min(found) > 0
 
 
 def test_a_floor_above_the_target_closes_the_throttle() -> None:
