@@ -14,6 +14,7 @@ from experiments.part import Part, Session
 PAPERS = {
     "ijoin": "iJoin (Kulkarni and Ravishankar, SSDBM 2008)",
     "memory_limited": "Memory-limited joins (Srivastava and Widom, VLDB 2004)",
+    "cpu_limited": "CPU-limited joins (Ayad et al., 2005)",
 }
 
 

@@ -68,6 +68,20 @@ def test_ijoin(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_cpu_limited(tmp_path: Path) -> None:
+    tables = measured("cpu_limited", tmp_path)
+    model = [r for r in tables["section_3_1_random"] if r["of"] == "model"]
+    assert len(model) == 15
+    assert [float(row["measured"]) for row in model] == pytest.approx(
+        [float(row["reference"]) for row in model], rel=1e-5
+    )
+    told = [r for r in tables["section_4_semantic"] if r["series"] == "PNI by value"]
+    assert [float(row["measured"]) for row in told] == pytest.approx(
+        [float(row["reference"]) for row in told], rel=0.25
+    )
+
+
+@pytest.mark.long
 def test_memory_limited(tmp_path: Path) -> None:
     tables = measured("memory_limited", tmp_path)
     steps = tables["examples_3_3_and_3_4"]

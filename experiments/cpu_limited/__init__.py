@@ -1,0 +1,1 @@
+"""Ayad et al., CPU-limited window joins."""
