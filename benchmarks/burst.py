@@ -29,11 +29,11 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 import shedjoin as sj
 from benchmarks import engine
-from benchmarks.bursts import Schedule, write_files
+from benchmarks.bursts import SIDES, WAIT, Schedule, write_files
 from benchmarks.console import note, progress
 from benchmarks.record import Record
 
-TRIGGER, WAIT, CPU, SEED = 5, 5, 0.7, 7
+TRIGGER, CPU, SEED = 5, 0.7, 7
 NEAR = 1.15
 FULL = Schedule(before=40, burst=120, after=80, times=3.0)
 QUICK = Schedule(before=10, burst=15, after=10, times=1.5)
@@ -103,15 +103,13 @@ def _able(spark: SparkSession, scratch: Path) -> float:
 def _joined(
     spark: SparkSession, folder: Path, control: sj.Control | None, files: int = 1000
 ) -> DataFrame:
-    frames = []
-    for side in ("left", "right"):
-        schema = f"key long, {side}_time timestamp, {side}_value double"
-        reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", files)
-        frame = reader.parquet(str(folder / side))
-        frames.append(frame.withWatermark(f"{side}_time", "2 seconds"))
+    left, right = (
+        engine.source(spark, folder, side, files, "2 seconds") for side in SIDES
+    )
     span = f"{WAIT} seconds"
     results = sj.join(
-        *frames,
+        left,
+        right,
         on="key",
         within=sj.Within(before=span, after=span),
         budget=None if control is None else sj.Budget(cpu=CPU),

@@ -60,12 +60,18 @@ def use_store(spark: SparkSession, store: str) -> None:
     spark.conf.set("spark.sql.streaming.join.stateFormatVersion", version)
 
 
-def source(spark: SparkSession, folder: Path, side: str) -> DataFrame:
-    """One stream, a file per micro-batch."""
+def source(
+    spark: SparkSession,
+    folder: Path,
+    side: str,
+    files: int = 1,
+    delay: str = "10 seconds",
+) -> DataFrame:
+    """One stream, so many files at most per micro-batch."""
     schema = f"key long, {side}_time timestamp, {side}_value double"
-    reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
+    reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", files)
     frame = reader.parquet(str(folder / side))
-    return frame.withWatermark(f"{side}_time", "10 seconds")
+    return frame.withWatermark(f"{side}_time", delay)
 
 
 def ours(spark: SparkSession, folder: Path, seconds: int) -> DataFrame:

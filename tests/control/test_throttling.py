@@ -74,4 +74,4 @@ def test_a_floor_above_the_target_closes_the_throttle() -> None:
     told = throttling.adapt(seen, target=0.1, interval=5.0)
     assert told is not None
     assert told.share == 0.001
-    assert throttling.floor(1e6) > 0.1
+    assert throttling.costs.unsaved(1e6) > 0.1

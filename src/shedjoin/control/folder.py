@@ -64,22 +64,15 @@ class Control:
         known = {entry.name: entry for entry in self.applied(join)}
         known |= {entry.name: entry for entry in entries}
         rows = sorted(known.values())
-        folder = self.path / _RECORDS
-        folder.mkdir(exist_ok=True)
-        _put(folder / f"{join}{SUFFIX}", json.dumps(rows).encode())
+        _put(self._record(join), json.dumps(rows).encode())
 
     def applied(self, join: str) -> list[Entry]:
         """What became of the messages that a join has read, the oldest first."""
-        path = self.path / _RECORDS / f"{join}{SUFFIX}"
-        if not path.exists():
-            return []
-        return [Entry(*row) for row in json.loads(path.read_text())]
+        return [Entry(*row) for row in _read(self._record(join), [])]
 
     def note_load(self, join: str, load: Mapping[str, Any]) -> None:
         """Write down how the time of a join's micro-batches is kept."""
-        folder = self.path / _LOADS
-        folder.mkdir(exist_ok=True)
-        _put(folder / f"{join}{SUFFIX}", json.dumps(load).encode())
+        _put(self._load(join), json.dumps(load).encode())
 
     def load(self, join: str) -> dict[str, Any]:
         """How the time of a join's last micro-batch was kept; empty if not limited.
@@ -88,8 +81,7 @@ class Control:
         saves; ``share`` of the work was done; ``costs`` are seconds of a micro-batch,
         a row, a stored row and a result, as learned.
         """
-        path = self.path / _LOADS / f"{join}{SUFFIX}"
-        found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+        found: dict[str, Any] = _read(self._load(join), {})
         return found
 
     def set_costs(self, costs: Mapping[str, float]) -> None:
@@ -98,17 +90,28 @@ class Control:
 
     def costs(self) -> dict[str, float]:
         """What work costs, as far as it was measured before; empty if not."""
-        path = self.path / _COSTS
-        found: dict[str, float] = json.loads(path.read_text()) if path.exists() else {}
+        found: dict[str, float] = _read(self.path / _COSTS, {})
         return found
 
     def joins(self) -> list[str]:
         """Queries and names of the joins that have read messages here."""
         return sorted(path.stem for path in (self.path / _RECORDS).glob(f"*{SUFFIX}"))
 
+    def _record(self, join: str) -> Path:
+        return self.path / _RECORDS / f"{join}{SUFFIX}"
+
+    def _load(self, join: str) -> Path:
+        return self.path / _LOADS / f"{join}{SUFFIX}"
+
+
+def _read(path: Path, otherwise: object) -> Any:  # noqa: ANN401  (any JSON)
+    """Read a file, if it is there."""
+    return json.loads(path.read_text()) if path.exists() else otherwise
+
 
 def _put(path: Path, text: bytes) -> None:
     """Write a file so that nobody reads half of it."""
+    path.parent.mkdir(exist_ok=True)
     part = path.with_name(f".{token_hex(4)}-{path.name}")
     with part.open("xb") as file:
         file.write(text)

@@ -14,12 +14,9 @@ from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.importance import Importances
-from shedjoin.spec.recompute import DEFAULT
-from shedjoin.spec.shedding import Discipline, Shedding
+from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.spec.throttle import Throttle
-
-_DISCIPLINE: Discipline = "probe_then_insert"
 
 
 def steered(
@@ -54,9 +51,7 @@ def _shedding(spec: JoinSpec, in_force: Mapping[str, Any]) -> Shedding | None:
     budget, policy = values.get("budget"), values.get("policy")
     throttle, importance = values.get("throttle"), values.get("importance")
     if started is None and isinstance(budget, Budget):
-        started = shedding_of(
-            budget, None, discipline=_DISCIPLINE, recompute=DEFAULT, seed=0
-        )
+        started = shedding_of(budget, None)
     if started is None:
         return None
     changes: dict[str, Any] = {}

@@ -62,10 +62,6 @@ class Throttling:
         """What work costs, as learned."""
         return self._costs.seconds()
 
-    def floor(self, rows: float) -> float:
-        """Seconds of a micro-batch that no shedding can save."""
-        return self.costs.of(Work(1, rows, 0, 0))
-
     def adapt(self, seen: Observed, target: float, interval: float) -> Throttle | None:
         """Learn from a micro-batch; tell the next throttle, or None to leave it.
 
@@ -80,7 +76,7 @@ class Throttling:
         rows = seen.rows_per_second * max(interval, target)
         results = rows * seen.exact / max(seen.work.rows, 1.0)
         all_work = costs.of(Work(0, 0, rows, results))
-        left = target - costs.of(Work(1, rows, 0, 0))
+        left = target - costs.unsaved(rows)
         share = left / all_work if all_work > 0 else 1.0
         share = min(max(share, _LEAST), 1.0, self._boost * seen.share)
         if share < 1.0 and abs(share - seen.share) <= _NEAR / 2 * seen.share:

@@ -41,6 +41,10 @@ class Seconds(NamedTuple):
         """
         return float(np.dot(self, work))
 
+    def unsaved(self, rows: float) -> float:
+        """Seconds of a micro-batch of so many rows that no shedding can save."""
+        return self.floor + self.row * rows
+
 
 TYPICAL = Seconds(0.5, 3e-6, 1e-6, 1e-6)
 """Only the proportions matter: they decide while micro-batches are all alike."""

@@ -177,7 +177,7 @@ class OnlineMaxSubset(LoadPolicy):
         value = among.matches_per_arrival()
         work = throttle.update + throttle.match * value
         margin = _margin(value, work, throttle.share * work.sum())
-        found = rows.matches_per_arrival()
+        found = value if rows is among else rows.matches_per_arrival()
         at = value == margin.bar
         part = _stored(rows, among, throttle, among_work=margin.rest, select=at)
         store = np.where(found > margin.bar, 1.0, np.where(found < margin.bar, 0, part))
@@ -270,11 +270,12 @@ def _stored(
 ) -> FloatArray:
     """Chances to be stored, by yield for work."""
     ratio, work = _ratio(among, throttle, valued=valued)
+    # Arrivals are judged among themselves: what is known of them is read once.
+    mine = ratio if rows is among else _ratio(rows, throttle, valued=valued)[0]
     if select is not None:
         ratio, work = ratio[select], work[select]
     limit = throttle.share * float(work.sum()) if among_work is None else among_work
     margin = _margin(ratio, work, limit)
-    mine, _ = _ratio(rows, throttle, valued=valued)
     return np.where(mine > margin.bar, 1.0, np.where(mine < margin.bar, 0, margin.part))
 
 

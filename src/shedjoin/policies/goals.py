@@ -7,11 +7,11 @@ from typing import Any
 
 from shedjoin.errors import ParameterError
 from shedjoin.policies.ayad import ValuePni
-from shedjoin.policies.base import LoadPolicy, Policy, SamplingPolicy
+from shedjoin.policies.base import Policy, SamplingPolicy
 from shedjoin.policies.learned import Expected, Valued
 from shedjoin.policies.samples import BestSample
 from shedjoin.spec.budget import Budget
-from shedjoin.spec.recompute import Recompute
+from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.shedding import Combine, Discipline, Shedding
 
 
@@ -99,9 +99,9 @@ def shedding_of(
     budget: Budget | None,
     keep: Goal | Policy | None,
     *,
-    discipline: Discipline,
-    recompute: Recompute,
-    seed: int,
+    discipline: Discipline = "probe_then_insert",
+    recompute: Recompute = DEFAULT,
+    seed: int = 0,
 ) -> Shedding | None:
     """Put the arguments of a join that concern its budget together."""
     if budget is None:
@@ -127,10 +127,5 @@ def shedding_of(
             f"recompute={recompute!r} is not a scheme.",
             fix="write recompute=Amortised(), Successive(), Every(10) or Adaptive().",
         )
-    load = policy if isinstance(policy, LoadPolicy) else _load(goal)
+    load = ValuePni(valued=isinstance(goal, MostImportant))
     return Shedding(budget, policy, discipline, recompute, combine, seed, load)
-
-
-def _load(goal: Goal | Policy) -> LoadPolicy:
-    """Name the policy that saves work for a goal."""
-    return ValuePni(valued=isinstance(goal, MostImportant))

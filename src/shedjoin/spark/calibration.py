@@ -19,7 +19,6 @@ from shedjoin.models.costs import Costs, Seconds, Work
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spark.join import join
 from shedjoin.spec.budget import Budget
-from shedjoin.spec.recompute import DEFAULT
 from shedjoin.spec.window import Within
 
 _STORE = "spark.sql.streaming.stateStore.providerClass"
@@ -133,9 +132,7 @@ def _joined(session: SparkSession, folder: Path, control: Control) -> DataFrame:
         frames[1],
         on="key",
         within=Within(before="1 second", after="1 second"),
-        shedding=shedding_of(
-            budget, None, discipline="probe_then_insert", recompute=DEFAULT, seed=0
-        ),
+        shedding=shedding_of(budget, None),
         importance=None,
         time=None,
         shards=None,

@@ -56,6 +56,8 @@ class _Timekeeper(ProgressListener):
     """
 
     session: SparkSession
+    """Spark sets a listener's own ``spark`` under Connect only."""
+
     budget: Budget
     """As the join was defined for the last time."""
 
@@ -166,27 +168,28 @@ class _Query:
         seen: Observed,
         target: float,
     ) -> None:
-        floor = self._throttling.floor(seen.work.rows)
+        costs = self._throttling.costs
         control.note_load(
             join,
             {
                 "micro_batch": progress.batchId,
                 "seconds": seen.seconds,
                 "target": target,
-                "floor": round(floor, 3),
+                "floor": round(costs.unsaved(seen.work.rows), 3),
                 "share": seen.share,
-                "costs": self._throttling.costs._asdict(),
+                "costs": costs._asdict(),
             },
         )
         rows = seen.rows_per_second * max(self._interval or 0.0, target)
-        if self._throttling.floor(rows) > target:
+        floor = costs.unsaved(rows)
+        if floor > target:
             self._say_once(
                 "floor",
                 "A micro-batch may take %.2f s, but planning, reading, packing and "
                 "shuffling alone take %.2f s, whatever is shed: add cores, and shards "
                 "to use them, or allow more time.",
                 target,
-                self._throttling.floor(rows),
+                floor,
             )
 
     def _say_once(self, what: str, text: str, *values: object) -> None:

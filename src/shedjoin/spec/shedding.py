@@ -28,8 +28,8 @@ class Shedding:
     """Budget, policy and order of a join that sheds.
 
     ``policy`` decides who stays within memory; ``load`` which work is done while the
-    ``throttle`` allows less than all. ``importance`` is that of a message, in place of
-    the one that comes with the rows.
+    ``throttle`` allows less than all, unless ``policy`` decides that too.
+    ``importance`` is that of a message, in place of the one that comes with the rows.
     """
 
     budget: Budget
