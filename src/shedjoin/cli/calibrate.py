@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +30,10 @@ def measure(
         Path | None,
         typer.Option(help="Folder for made-up streams, which all executors can read."),
     ] = None,
+    shards: Annotated[
+        int | None,
+        typer.Option(min=1, help="Shards of the join to come; else one for each core."),
+    ] = None,
 ) -> None:
     """Measure what the work of a join costs on Spark, in about a minute.
 
@@ -35,7 +41,9 @@ def measure(
     """
     from shedjoin.spark.calibration import calibrate
 
-    costs = calibrate(scratch, tell=Console(stderr=True).print)
+    # Else workers run whatever python3 is first on the path, which may not know us.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    costs = calibrate(scratch, shards, tell=Console(stderr=True).print)
     table = Table("seconds", "of", box=None)
     for name, seconds in costs._asdict().items():
         table.add_row(f"{seconds:.3g}", SAYS[name])

@@ -47,15 +47,26 @@ class Measured(NamedTuple):
     seconds: float
 
 
-def calibrate(scratch: Path | None, tell: Callable[[str], None]) -> Seconds:
-    """Measure what work costs in the session of this environment."""
+def calibrate(
+    scratch: Path | None, shards: int | None, tell: Callable[[str], None]
+) -> Seconds:
+    """Measure what work costs in the session of this environment.
+
+    Without ``shards`` there is one for each core.
+    """
+    tell("Spark starts")
     session = SparkSession.builder.appName("shedjoin calibrate").getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
     session.conf.set(_STORE, _ROCKSDB)
+    partitions = shards or session.sparkContext.defaultParallelism
+    session.conf.set("spark.sql.shuffle.partitions", str(partitions))
     costs = Costs()
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        for work, seconds in measure(session, Path(folder), tell, Sweep()):
-            costs.observe(work, seconds)
-    session.stop()
+        try:
+            for work, seconds in measure(session, Path(folder), tell, Sweep()):
+                costs.observe(work, seconds)
+        finally:
+            session.stop()
     return costs.seconds()
 
 
