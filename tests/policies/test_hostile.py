@@ -23,6 +23,7 @@ from shedjoin.policies.goals import shedding_of
 from shedjoin.spec.recompute import DEFAULT
 from shedjoin.types import FloatArray
 
+pytestmark = pytest.mark.xdist_group("hostile")  # tests share joins that are run once
 MICROSECONDS = pa.timestamp("us", "UTC")
 YEAR_2096_US = 3_976_000_000_000_000
 JOIN: dict[str, Any] = {
@@ -79,7 +80,12 @@ def undisturbed(policy: Policy | MostResults) -> Run:
 @pytest.mark.parametrize("side", [0, 1], ids=["left", "right"])
 @pytest.mark.parametrize(
     "policy",
-    [Prob(), MostResults(), Age(), IJoin()],
+    [
+        MostResults(),
+        IJoin(),
+        pytest.param(Prob(), marks=pytest.mark.long),
+        pytest.param(Age(), marks=pytest.mark.long),
+    ],
     ids=lambda policy: type(policy).__name__,
 )
 def test_one_row_from_the_future(

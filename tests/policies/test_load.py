@@ -38,6 +38,7 @@ OPTIONS: dict[str, Any] = {
     "shards": 2,
 }
 Tables = list[tuple[pa.Table, pa.Table]]
+pytestmark = pytest.mark.xdist_group("load")  # tests share joins that are run once
 
 
 def throttle(share: float, update: float = 1.0, match: float = 1.0) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from shedjoin.offline.graph import MatchGraph, Subset
 from shedjoin.plan import Costs
-from shedjoin.plan.model import FITS, FloatArray, not_negative
+from shedjoin.plan.model import FITS, not_negative
 from shedjoin.plan.ratio import by_ratio
 from shedjoin.types import BoolArray, IntArray
 
@@ -62,8 +62,9 @@ def greedy_max_subset(work: float, graph: MatchGraph, *, costs: Costs) -> Subset
     """
     not_negative("work", work)
     component = graph.components()
-    matches, needed = _totals(graph, component, costs)
-    best_first = by_ratio(matches, needed)
+    matches, rows = totals(graph, component)
+    needed = rows * costs.update + matches * costs.match
+    best_first = by_ratio(matches.astype(np.float64), needed)
     total = np.cumsum(needed[best_first])
     whole = int(np.searchsorted(total, work * FITS, side="right"))
     kept = np.isin(component, best_first[:whole])
@@ -129,16 +130,14 @@ def cheapest_matches(work: float, component: MatchGraph, *, costs: Costs) -> Boo
     return kept
 
 
-def _totals(
-    graph: MatchGraph, component: IntArray, costs: Costs
-) -> tuple[FloatArray, FloatArray]:
-    """Matches and work of each component."""
-    matches = np.bincount(component).astype(np.float64)
-    rows = np.zeros(matches.size)
+def totals(graph: MatchGraph, component: IntArray) -> tuple[IntArray, IntArray]:
+    """Matches and rows of each component."""
+    matches = np.bincount(component)
+    rows = np.zeros_like(matches)
     for ends in graph.ends:
         _, first = np.unique(ends, return_index=True)
         rows += np.bincount(component[first], minlength=matches.size)
-    return matches, rows * costs.update + matches * costs.match
+    return matches, rows
 
 
 def _first(rows: IntArray) -> IntArray:
