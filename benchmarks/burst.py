@@ -10,7 +10,8 @@ micro-batches.
 
 ``overshoot`` is the greatest time of a micro-batch in the second half of the burst, as
 part of the target; ``adaptations`` are the messages until the time stays within 15 % of
-it; ``recovered`` says whether the throttle is open and recall back at the end.
+it; ``recovered`` says whether the throttle is open and recall back at the end; ``gain``
+is what shedding by value is worth then, see ``benchmarks.gain``.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ import shedjoin as sj
 from benchmarks import engine
 from benchmarks.bursts import SIDES, WAIT, Schedule, write_files
 from benchmarks.console import note, progress
+from benchmarks.gain import gains
 from benchmarks.record import Record
+from shedjoin.plan import Costs
 
 TRIGGER, CPU, SEED = 5, 0.7, 7
 NEAR = 1.15
@@ -64,10 +67,13 @@ def run(*, quick: bool) -> Record:
         for name in ("without", "with"):
             folder = Path(scratch, name)
             runs[name] = _offered(spark, folder, schedule, able, name)
+        costs = _costs(sj.Control(folder / "control"))
         spark.stop()
     target = CPU * TRIGGER
     figures = {"rows_per_s": able, "target_s": target}
     figures |= _without(runs["without"], schedule) | _with(runs["with"], schedule)
+    share, windows = min(figures["share"], 0.9), 12 if quick else 60
+    figures |= gains(share, costs, windows=windows, seed=SEED)
     sizes = {
         "trigger_s": TRIGGER,
         "window_s": WAIT,
@@ -78,6 +84,14 @@ def run(*, quick: bool) -> Record:
     }
     details = {name: [vars_of(step) for step in steps] for name, steps in runs.items()}
     return Record("burst", sizes, figures, details)
+
+
+def _costs(control: sj.Control) -> Costs:
+    """What a stored row and a result cost, as the driver has learned."""
+    [join] = control.joins()
+    learned = control.load(join)["costs"]
+    # Never nothing at all: shares of no work are no measure.
+    return Costs(*(max(learned[name], 1e-9) for name in ("update", "match")))
 
 
 def vars_of(step: Step) -> dict[str, Any]:

@@ -58,3 +58,12 @@ def test_a_record_grows_and_is_never_half_written(tmp_path: Path) -> None:
     ]
     assert control.joins() == ["j"]
     assert control.sent() == []
+
+
+def test_a_join_whose_time_is_kept_is_known_before_any_message(tmp_path: Path) -> None:
+    control = Control(tmp_path)
+    control.note_load("k", {"seconds": 2.0})
+    assert control.joins() == ["k"]
+    assert control.load("k") == {"seconds": 2.0}
+    assert control.load("unknown") == {}
+    assert control.applied("k") == []

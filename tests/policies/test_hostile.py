@@ -82,7 +82,7 @@ def undisturbed(policy: Policy | MostResults) -> Run:
     "policy",
     [
         MostResults(),
-        IJoin(),
+        pytest.param(IJoin(), marks=pytest.mark.long),
         pytest.param(Prob(), marks=pytest.mark.long),
         pytest.param(Age(), marks=pytest.mark.long),
     ],

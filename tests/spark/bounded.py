@@ -1,4 +1,4 @@
-"""Run as a process with little memory: ``python -m spark.bounded``, see ``main``.
+"""Run as a process whose memory is watched: ``python -m spark.bounded``, see ``main``.
 
 The operator without a JVM, over a state store in a folder.
 """
@@ -6,7 +6,6 @@ The operator without a JVM, over a state store in a folder.
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -137,8 +136,6 @@ def watch() -> Callable[[], int]:
 
 def main(folder: Path, task: dict[str, Any]) -> dict[str, int]:
     """Join micro-batches of ``task`` on the state in a folder; tell what came out."""
-    if task["limit"]:
-        resource.setrlimit(resource.RLIMIT_DATA, (task["limit"], task["limit"]))
     handle: Any = Handle(folder / "state")
     spec = make_join(task["width"], task.get("budget", 0))
     processor = JoinProcessor(spec, [0], durable=True)

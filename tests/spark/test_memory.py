@@ -1,6 +1,7 @@
 """What a shard holds in memory: not the window, the micro-batch or its results; no JVM.
 
-Processes with a limit on their data, that is on memory which no file backs.
+It is the most that a process holds of memory which no file backs. A limit set by the
+kernel would also count what Arrow's allocator sets aside, a gigabyte at a time.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ TESTS = Path(__file__).parent.parent
 def compile_first(*, budget: bool) -> None:
     """Compile the kernels where memory is not limited: numba keeps them in files.
 
-    Compiling takes more memory than what the limit is to show.
+    Compiling takes memory too, and only where nobody has compiled before.
     """
     with TemporaryDirectory() as folder:
         run(Path(folder), rows=(10, 10), budget=10 * budget)
@@ -47,6 +48,7 @@ def run(folder: Path, **task: Any) -> dict[str, int]:  # noqa: ANN401
     assert made.returncode == 0, made.stderr[-3000:]
     told: dict[str, int] = json.loads(made.stdout.splitlines()[-1])
     sys.stdout.write(f"{given}: {told}\n")
+    assert told["anonymous"] < (given["limit"] or sys.maxsize)
     return told
 
 
@@ -64,7 +66,7 @@ def restore(folder: Path, state_mb: int, limit_mb: int) -> None:
 
 
 def test_restore_does_not_hold_the_window(tmp_path: Path) -> None:
-    restore(tmp_path, state_mb=600, limit_mb=600)
+    restore(tmp_path, state_mb=600, limit_mb=400)
 
 
 @pytest.mark.long
@@ -73,7 +75,7 @@ def test_restore_of_two_gigabytes_in_600_mb(tmp_path: Path) -> None:
 
 
 def test_a_popular_key_does_not_hold_its_results(tmp_path: Path) -> None:
-    found = run(tmp_path, rows=(1500, 1500), key=7, width=100, limit=500 * MB)
+    found = run(tmp_path, rows=(1500, 1500), key=7, width=100, limit=350 * MB)
     assert found["results"] == 1500 * 1500
     assert found["bytes"] > 450 * MB
     assert found["fallbacks"] == 0
@@ -93,7 +95,7 @@ def test_81_million_results_of_one_key(tmp_path: Path, budget: int) -> None:
 def test_a_micro_batch_is_not_held(tmp_path: Path, budget: int) -> None:
     """Half a gigabyte of arrivals."""
     half = 1_100_000
-    found = run(tmp_path, rows=(half, half), budget=budget, limit=700 * MB)
+    found = run(tmp_path, rows=(half, half), budget=budget, limit=550 * MB)
     assert found["fallbacks"] == 0
 
 

@@ -94,8 +94,14 @@ class Control:
         return found
 
     def joins(self) -> list[str]:
-        """Queries and names of the joins that have read messages here."""
-        return sorted(path.stem for path in (self.path / _RECORDS).glob(f"*{SUFFIX}"))
+        """Queries and names of the joins that were steered or timed here."""
+        return sorted(
+            {
+                path.stem
+                for notes in (_RECORDS, _LOADS)
+                for path in (self.path / notes).glob(f"*{SUFFIX}")
+            }
+        )
 
     def _record(self, join: str) -> Path:
         return self.path / _RECORDS / f"{join}{SUFFIX}"
