@@ -133,8 +133,10 @@ class _Query:
             return
         interval = self._interval or 0.0
         throttle = self._throttling.adapt(seen, target, interval)
-        answered = {entry.name for entry in record.entries}
-        if throttle is not None and (not self._sent or self._sent in answered):
+        # Names are in the order of time, and a record forgets old entries: whoever
+        # looked for the very message would wait for ever after a flood of others.
+        answered = max((entry.name for entry in record.entries), default="")
+        if throttle is not None and self._sent <= answered:
             sent = {name: getattr(throttle, name) for name in throttle.__slots__}
             self._sent = control.send(throttle=sent)
         self._note(control, join, progress, seen, target)

@@ -1,0 +1,91 @@
+"""What the driver makes of the progress of a throttled join; no JVM."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from shedjoin import Budget, Control
+from shedjoin.control.message import decode_message
+from shedjoin.control.record import KEPT
+from shedjoin.models.costs import Costs, Seconds
+from shedjoin.spark.throttle import _Query
+
+BUDGET = Budget(cpu="2 seconds")
+
+
+class Watched:
+    """A query whose micro-batches are made up."""
+
+    def __init__(self, folder: Path, costs: Seconds) -> None:
+        self.control = Control(folder)
+        self.batch = 0
+        self.entries: list[list[Any]] = []
+        self.in_force: dict[str, Any] = {}
+        self._query = _Query(5.0, Costs(costs))
+
+    def step(self, seconds: float, rows: int = 10_000) -> None:
+        self.batch += 1
+        progress: Any = SimpleNamespace(
+            batchId=self.batch,
+            timestamp=f"2026-01-01T00:00:{5 * self.batch:02d}Z",
+            durationMs={"triggerExecution": 1000 * seconds},
+        )
+        record = {"in_force": self.in_force, "entries": self.entries}
+        counts = {f"{name}_l": rows for name in ("seen", "stored")}
+        counts |= {"matched": 10 * rows, "slice_exact": 0, "slice_matched": 0}
+        told = counts | {"control": json.dumps(record)}
+        self._query.adapt(progress, told, BUDGET, self.control, "join")
+
+    def apply(self) -> None:
+        """Every message so far is in force; a record keeps the latest."""
+        for name in self.control.sent()[len(self.entries) :]:
+            self.in_force |= decode_message((self.control.path / name).read_bytes())
+            self.entries.append([self.batch, name, ""])
+
+
+@pytest.fixture
+def watched(tmp_path: Path) -> Watched:
+    return Watched(tmp_path, Seconds(0.2, 1e-6, 1e-6, 3e-5))
+
+
+def test_the_first_micro_batch_decides_nothing(watched: Watched) -> None:
+    watched.step(9.0)
+    assert watched.control.sent() == []
+    watched.step(3.3)
+    [name] = watched.control.sent()
+    told = decode_message((watched.control.path / name).read_bytes())
+    assert 0.4 < told["throttle"]["share"] < 0.8
+
+
+def test_no_message_before_the_last_one_is_in_force(watched: Watched) -> None:
+    for _ in range(4):
+        watched.step(3.3)
+    assert len(watched.control.sent()) == 1
+    watched.apply()
+    watched.step(9.0)
+    assert len(watched.control.sent()) == 2
+
+
+def test_a_flood_of_messages_does_not_stop_it(watched: Watched) -> None:
+    """Its own message is no longer among those that the record remembers."""
+    for _ in range(2):
+        watched.step(3.3)
+    for _ in range(KEPT + 1):
+        watched.control.send(budget={"cpu": "2 seconds"})
+    watched.apply()
+    watched.entries = watched.entries[-KEPT:]
+    sent = len(watched.control.sent())
+    watched.step(9.0)
+    assert len(watched.control.sent()) == sent + 1
+
+
+def test_time_within_the_target_is_left_alone(watched: Watched) -> None:
+    for _ in range(5):
+        watched.step(1.5)
+    assert watched.control.sent() == []
+    assert watched.control.load("join")["target"] == 2.0
