@@ -20,6 +20,7 @@ NAMES = {
     "scale": "cost of a row in a long stream, and of a shard beside its rows",
     "burst": "micro-batches in time while three times too much comes, on Spark",
     "costs": "time of a micro-batch against what learned costs predict, on Spark",
+    "before-shuffle": "what dropping rows before the shuffle could save, on Spark",
     "first-use": "seconds from the call to the first result on Spark",
 }
 

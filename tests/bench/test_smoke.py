@@ -22,7 +22,8 @@ FIELDS = {
     "shedding": ["static_ratio", "dynamic_ratio", "growth_ratio"],
     "budget": ["of"],
     "costs": ["median_error", "worst_error", "within_20_percent"],
-    "burst": ["overshoot", "adaptations", "recovered"],
+    "burst": ["overshoot", "adaptations", "recovered", "gain"],
+    "before-shuffle": ["kept", "inside_s", "before_s"],
     "budget-speed": [
         f"ratio_{name}" for name in ("most_results", "prob", "fifo", "ijoin", "sample")
     ],
@@ -39,7 +40,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
 
 LONG = (
     *("exact", "learning", "budget", "budget-speed", "burst", "costs"),
-    "window-growth",
+    *("before-shuffle", "window-growth"),
 )
 """Their quick form takes most of a minute."""
 
