@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -157,8 +158,41 @@ def test_what_the_streams_cannot_follow(
         {"left": {"column": "x", "edges": [1], "weights": [1]}},
         {"left": {"column": "x", "edges": 1, "weights": [1]}},
         {"left": {"column": "x", "more": 1}},
+        {"left": {"column": "x", "weights": {"\ud800": 1}}},
     ],
 )
 def test_what_no_join_would_follow(importance: object) -> None:
     with pytest.raises(ParameterError, match=r"\nFix: "):
         encode_message(importance=importance)
+
+
+def test_a_length_of_time_is_no_number() -> None:
+    """Though the name of its type begins as that of one."""
+    spec = a_spec(None)
+    stream = replace(spec.streams[0], columns=(("took", "interval day to second"),))
+    spec = replace(spec, streams=(stream, *spec.streams[1:]))
+    with pytest.raises(ParameterError, match="of type interval"):
+        check_importance(read_importance({"left": {"column": "took"}}), spec)
+
+
+def test_numbers_of_any_size_are_importance() -> None:
+    """No message that is accepted stops a join."""
+    batches = [
+        (
+            one.append_column("large", pa.array([2**62 + 1, -(2**62)] * (ROWS // 2))),
+            other.append_column("huge", pa.array([1.7e308, -1.7e308] * (ROWS // 2))),
+        )
+        for one, other in streams()
+    ]
+    told = {"left": {"column": "large"}, "right": {"column": "huge"}}
+    run = local.join(
+        batches,
+        on="k",
+        within=Within(before="2 seconds", after="2 seconds"),
+        time=("t", "t"),
+        budget=Budget(rows=60),
+        keep=MostImportant(("large", "huge")),
+        control={FROM: [{"importance": told}]},
+    )
+    assert run.report.matched > 0
+    assert np.isfinite(run.report.importance)

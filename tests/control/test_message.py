@@ -47,6 +47,8 @@ def sent(name: str, **settings: object) -> Sent:
         (b'{"format": 1, "set": {"policy": {"name": "Policy"}}}', "is not known"),
         (b'{"format": 1, "set": {"policy": {"name": ["Prob"]}}}', "is not known"),
         (sent("m", policy={"name": "Rand", "parameters": {"seed": -1}}).text, "seed"),
+        (b'{"format": 1, "set": {"throttle": {"update": 1e308}}}', "from 0 to 1e"),
+        (b'{"format": 1, "set": {"throttle": {"match": 1e999}}}', "from 0 to 1e"),
     ],
 )
 def test_a_message_is_refused_with_a_reason(text: bytes, says: str) -> None:

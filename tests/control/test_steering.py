@@ -139,3 +139,10 @@ def test_a_message_on_memory_leaves_the_limit_of_time() -> None:
     shedding = steered(started, {"budget": {"rows": 60}}).shedding
     assert shedding is not None
     assert shedding.budget == Budget(rows=60, cpu=0.7)
+
+
+def test_a_message_on_time_leaves_the_limit_of_memory() -> None:
+    started = joined_spec(Budget(rows=300, cpu=0.7))
+    shedding = steered(started, {"budget": {"cpu": 0.5}}).shedding
+    assert shedding is not None
+    assert shedding.budget == Budget(rows=300, cpu=0.5)

@@ -75,3 +75,12 @@ def test_a_floor_above_the_target_closes_the_throttle() -> None:
     assert told is not None
     assert told.share == 0.001
     assert throttling.costs.unsaved(1e6) > 0.1
+
+
+def test_it_opens_again_from_nothing() -> None:
+    """A message of the user may have closed it."""
+    throttling = Throttling()
+    seen = Observed(0.5, Work(1, 1e4, 0, 0), 1e5, rows_per_second=2e3, share=0.0)
+    throttle = throttling.adapt(seen, TARGET, INTERVAL)
+    assert throttle is not None
+    assert throttle.share > 0

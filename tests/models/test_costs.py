@@ -32,3 +32,11 @@ def test_costs_of_micro_batches_that_are_all_alike() -> None:
 
 def test_nothing_is_known_yet() -> None:
     assert Costs().seconds() == TYPICAL
+
+
+def test_a_cost_too_small_to_measure_is_learned_all_the_same() -> None:
+    """A calibration may find none for a row, and a throttle is needed nevertheless."""
+    costs, work = Costs(Seconds(0.5, 0.0, 1e-6, 0.0)), Work(1, 1e5, 1e5, 1e6)
+    for _ in range(30):
+        costs.observe(work, 2.0)
+    assert costs.seconds().of(work) == pytest.approx(2.0, rel=0.1)

@@ -118,3 +118,18 @@ def test_bad_values(bad: Any) -> None:  # noqa: ANN401
 def test_keys_of_two_types() -> None:
     with pytest.raises(ColumnTypeError, match=r"int64 cannot equal .*\nFix: "):
         archived_matches(Archive([1], [0]), Archive(["1"], [0]))
+
+
+def test_large_and_unsigned_times_are_not_rounded() -> None:
+    base = 2**60
+    time = np.array([base, base + 1, base + 2], dtype=np.uint64)
+    stream = Archive([0, 0, 0], time)
+    graph = archived_matches(stream, stream, before=1.0, after=0)
+    assert graph.ends[0].size == 5
+
+
+def test_keys_that_would_be_rounded_are_refused() -> None:
+    signed = Archive(np.array([2**53], dtype=np.int64), [0])
+    unsigned = Archive(np.array([2**53 + 1], dtype=np.uint64), [0])
+    with pytest.raises(ColumnTypeError, match="uint64"):
+        archived_matches(signed, unsigned)

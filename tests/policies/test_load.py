@@ -292,3 +292,35 @@ def test_a_sample_stays_unbiased_under_a_throttle() -> None:
     error = np.std(told) / np.sqrt(len(told))
     assert abs(np.mean(told) - whole) <= 3 * error + 0.01 * whole
     assert np.mean(kept) <= 0.5 * whole
+
+
+@pytest.mark.parametrize("key", [0, KEYS - 1, 10**6], ids=["hot", "rare", "unknown"])
+def test_one_arrival_does_not_decide_who_stays(key: int) -> None:
+    """A message may begin a micro-batch of its own, with hardly a row."""
+    given = streams("direct")[:20]
+    alone = [
+        pa.table({"k": [key] * rows, "t": side["t"].slice(0, rows), name: [0] * rows})
+        for side, name, rows in zip(given[FROM], "ab", (1, 0), strict=True)
+    ]
+    run = local.join(
+        [*given[:FROM], tuple(alone), *given[FROM:]],
+        budget=Budget(cpu=0.5),
+        control={FROM: [throttle(0.9)]},
+        **OPTIONS,
+    )
+    assert run.batches[FROM].report.evicted == 0
+    later = run.batches[FROM + 1].results.num_rows
+    assert later > 0.75 * exact("direct").batches[FROM].results.num_rows
+
+
+@pytest.mark.parametrize("limit", [{"memory": "10 MB"}, {"rows": 10_000}], ids=str)
+def test_a_sample_of_next_to_nothing_is_small(limit: Any) -> None:  # noqa: ANN401
+    run = local.join(
+        streams("direct")[:24],
+        budget=Budget(cpu=0.5, **limit),
+        keep=Sample(),
+        control={FROM: [throttle(0.0)]},
+        **OPTIONS,
+    )
+    most = [sum(batch.report.resident) for batch in run.batches[FROM + 1 :]]
+    assert max(most) <= 40

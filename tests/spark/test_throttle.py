@@ -89,3 +89,18 @@ def test_time_within_the_target_is_left_alone(watched: Watched) -> None:
         watched.step(1.5)
     assert watched.control.sent() == []
     assert watched.control.load("join")["target"] == 2.0
+
+
+def test_a_message_of_another_name_is_not_an_answer(watched: Watched) -> None:
+    """Programs may name their messages as they like."""
+    watched.entries = [[0, "name.json", ""]]
+    for _ in range(4):
+        watched.step(3.3)
+    assert len(watched.control.sent()) == 1
+
+
+def test_a_throttle_that_names_costs_only_does_not_stop_it(watched: Watched) -> None:
+    watched.in_force = {"throttle": {"update": 5, "match": 1}}
+    for _ in range(2):
+        watched.step(3.3)
+    assert len(watched.control.sent()) == 1

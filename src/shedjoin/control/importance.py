@@ -53,7 +53,7 @@ def _check_column(source: Source, columns: Mapping[str, str]) -> None:
         )
     kind = columns[column].lower()
     wanted = "text" if isinstance(source, Lookup) else "number"
-    if not kind.startswith(_KINDS[wanted]):
+    if kind.startswith("interval") or not kind.startswith(_KINDS[wanted]):
         raise ParameterError(
             f"importance reads {column!r}, of type {kind}, as {wanted}.",
             fix="name a column of numbers, or of text for weights of categories.",
@@ -74,10 +74,17 @@ def _source(value: object) -> Source | None:
     if given <= {"weights", "default"} and isinstance(value.get("weights"), Mapping):
         weights = _numbers(list(value["weights"].values()))
         (default,) = _numbers([value.get("default", 0.0)])
+        if not all(map(_is_text, value["weights"])):
+            raise ParameterError("importance of a category that is no text.", fix=_FIX)
         return Lookup(
             column, dict(zip(value["weights"], weights, strict=True)), default
         )
     raise ParameterError(f"importance {value!r} is not known.", fix=_FIX)
+
+
+def _is_text(category: str) -> bool:
+    """Whether it can be a value of a column: JSON also allows half a character."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in category)
 
 
 def _numbers(values: object) -> list[float]:

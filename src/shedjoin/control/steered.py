@@ -56,9 +56,15 @@ def _shedding(spec: JoinSpec, in_force: Mapping[str, Any]) -> Shedding | None:
         return None
     changes: dict[str, Any] = {}
     if isinstance(budget, Budget):
-        # A message that limits memory says nothing of a limit of time.
-        cpu = started.budget.cpu if budget.cpu is None else budget.cpu
-        changes["budget"] = replace(budget, cpu=cpu)
+        # A message that limits memory says nothing of a limit of time, nor one that
+        # limits time of the memory.
+        before = started.budget
+        if budget.cpu is None:
+            changes["budget"] = replace(budget, cpu=before.cpu)
+        elif budget.rows is None and budget.memory is None:
+            changes["budget"] = replace(before, cpu=budget.cpu)
+        else:
+            changes["budget"] = budget
     if isinstance(policy, Policy):
         changes["policy"] = policy
     if isinstance(throttle, Throttle):

@@ -78,7 +78,7 @@ class Throttling:
         all_work = costs.of(Work(0, 0, rows, results))
         left = target - costs.unsaved(rows)
         share = left / all_work if all_work > 0 else 1.0
-        share = min(max(share, _LEAST), 1.0, self._boost * seen.share)
+        share = min(max(share, _LEAST), 1.0, self._boost * max(seen.share, _LEAST))
         if share < 1.0 and abs(share - seen.share) <= _NEAR / 2 * seen.share:
             return None
         unit = costs.update + costs.match

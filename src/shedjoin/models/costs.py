@@ -64,7 +64,8 @@ class Costs:
     """
 
     def __init__(self, prior: Seconds = TYPICAL) -> None:
-        self._prior = np.array(prior)
+        # Never nothing: what was too little to measure is learned as a part of this.
+        self._prior = np.maximum(prior, 1e-3 * np.array(TYPICAL))
         self._work: list[Work] = []
         self._seconds: list[float] = []
 

@@ -74,6 +74,10 @@ def archived_matches(
     step = instants.size + 1  # places of one key come before those of the next
     order = np.argsort(other * step + instant, kind="stable")
     places = (other * step + instant)[order]
+    if left_time.dtype.kind == "i" and float(before).is_integer():
+        before = int(before)  # large times would be rounded as floats
+    if left_time.dtype.kind == "i" and float(after).is_integer():
+        after = int(after)
     first = np.searchsorted(instants, left_time - before)
     behind = np.searchsorted(instants, left_time + after, side="right")
     low = np.searchsorted(places, own * step + first)
@@ -92,6 +96,8 @@ def _columns(name: str, stream: Archive) -> tuple[npt.NDArray[Any], npt.NDArray[
             f"{name} has keys of shape {key.shape} and times of shape {time.shape}.",
             fix="pass one key and one time for each row.",
         )
+    if time.dtype.kind == "u":
+        time = time.astype(np.int64)  # a difference of unsigned numbers wraps
     return key, time
 
 
@@ -101,7 +107,11 @@ def _same_kind(left: npt.NDArray[Any], right: npt.NDArray[Any]) -> None:
         for key in (left, right)
         if key.size
     }
-    if len(kinds) > 1:
+    rounded = (
+        left.dtype.kind + right.dtype.kind in ("iu", "ui")
+        and np.result_type(left, right).kind == "f"
+    )
+    if len(kinds) > 1 or (rounded and left.size and right.size):
         raise ColumnTypeError(
             f"Keys of type {left.dtype} cannot equal keys of type {right.dtype}.",
             fix="pass keys of one type, e.g. left.key.astype(right.key.dtype).",

@@ -126,16 +126,17 @@ class _Query:
             )
             return
         told = record.in_force.get("throttle")
-        share = told["share"] if isinstance(told, dict) else 1.0
+        share = told.get("share", 1.0) if isinstance(told, dict) else 1.0
         first = self._started is None
         seen = self._observed(progress, counts, share)
         if first:  # workers start and state is restored: its time tells nothing
             return
         interval = self._interval or 0.0
         throttle = self._throttling.adapt(seen, target, interval)
-        # Names are in the order of time, and a record forgets old entries: whoever
-        # looked for the very message would wait for ever after a flood of others.
-        answered = max((entry.name for entry in record.entries), default="")
+        # Names that ``Control`` gives are in the order of time. A record forgets old
+        # entries: after a flood of messages the very one sent may not be there.
+        names = (e.name for e in record.entries if len(e.name) == len(self._sent))
+        answered = max((name for name in names if name[:1].isdigit()), default="")
         if throttle is not None and self._sent <= answered:
             sent = {name: getattr(throttle, name) for name in throttle.__slots__}
             self._sent = control.send(throttle=sent)

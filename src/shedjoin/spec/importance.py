@@ -15,6 +15,8 @@ from shedjoin.errors import ColumnTypeError, ParameterError
 from shedjoin.spec.keys import Fold, resolve_columns
 from shedjoin.types import FloatArray
 
+_LARGEST = 1e150
+
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
@@ -134,7 +136,7 @@ def evaluate(source: Source, rows: pa.RecordBatch) -> pa.Array:
     column = rows.column(source if isinstance(source, str) else source.column)
     if isinstance(source, str):
         try:
-            return column.cast(pa.float64())
+            return column.cast(pa.float64(), safe=False)  # large integers are rounded
         except pa.ArrowException as error:
             raise ColumnTypeError(
                 f"the importance {source!r} is of type {column.type}.",
@@ -146,7 +148,9 @@ def evaluate(source: Source, rows: pa.RecordBatch) -> pa.Array:
         at = pc.index_in(column, pa.array(categories, column.type))
         return pc.fill_null(weights.take(at), source.default)
     at = np.searchsorted(
-        source.edges, column.cast(pa.float64()).to_numpy(zero_copy_only=False), "right"
+        source.edges,
+        column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False),
+        "right",
     )
     nulls = column.is_null().to_numpy(zero_copy_only=False)
     return pa.array(np.array(source.weights)[at], mask=nulls)
@@ -158,7 +162,8 @@ def importance_of(source: Source | None, rows: pa.RecordBatch) -> FloatArray:
         return np.full(rows.num_rows, np.inf)
     column = evaluate(source, rows).cast(pa.float64()).fill_null(0.0)
     found: FloatArray = column.to_numpy(zero_copy_only=False)
-    return np.nan_to_num(found, nan=0.0)
+    # Sums and products of importance are to stay finite.
+    return np.clip(np.nan_to_num(found, nan=0.0), -_LARGEST, _LARGEST)
 
 
 def _column(importance: object) -> str | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import isfinite
 from numbers import Real
 
 from shedjoin.errors import ParameterError
+
+_MOST = 1e9
+"""Work of a row or a result: sums and squares of it are to stay finite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +40,9 @@ class Throttle:
         for name in ("share", "update", "match"):
             value = getattr(self, name)
             known = isinstance(value, Real) and not isinstance(value, bool)
-            if not known or not isfinite(value) or value < 0:
+            if not known or not 0 <= value <= _MOST:
                 raise ParameterError(
-                    f"throttle {name}={value!r} is not a number from 0 on.",
+                    f"throttle {name}={value!r} is not a number from 0 to {_MOST:.0e}.",
                     fix=f'write {{"{name}": 0.5}}.',
                 )
         if self.share > 1:

@@ -10,7 +10,7 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.ipc import encode_rows
 from shedjoin.operators.budgeted.ordered import Timely
 from shedjoin.operators.budgeted.rounds import Rounds
-from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.budgeted.store import BudgetedStore, Paced
 from shedjoin.operators.frame.join import BEGINNING_MS, Residents
 
 
@@ -35,3 +35,4 @@ def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
             store.keep_pending(part)
             store.fit()
     store.not_adopted = count - store.table.by_stream
+    store.paced = Paced()  # no work was done, and none was meant

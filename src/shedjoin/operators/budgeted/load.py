@@ -21,8 +21,8 @@ _LOTS = 0x10AD
 """Added to the seed: scores by lot and these lots are not to be the same."""
 _SLOWLY = 0.5
 """Power of the fading of counts: work is judged over some windows."""
-_AMONG = 1 << 14
-"""Arrivals that say which residents would be stored now."""
+_ENOUGH, _AMONG = 128, 1 << 14
+"""Arrivals that say which residents would be stored now: at least, and at most."""
 
 
 class Load:
@@ -91,10 +91,15 @@ class Load:
         """Let residents go that would not be stored any more; how many, by stream.
 
         They were stored when the throttle was more open. Without this, a throttle that
-        closes would take a window to come into effect.
+        closes would take a window to come into effect. Few arrivals cannot say who is
+        to go: then residents stay until more come.
         """
-        streams = len(store.spec.streams)
-        if not self.active or not store.throttled > self._told.share:
+        streams, share = len(store.spec.streams), self._told.share
+        closes = self.active and store.throttled > share
+        if closes and part.key.size < _ENOUGH:
+            return np.zeros(streams, np.int64)
+        store.throttled = share
+        if not closes:
             return np.zeros(streams, np.int64)
         self.pace(store)
         table, models = store.table, store.models

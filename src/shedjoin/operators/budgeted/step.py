@@ -43,7 +43,6 @@ def budgeted_step(
         part = following
         store.start(int(part.time[0]), watermark_ms)
         rounds.room.tally[EVICTED] += rounds.verbs.load.thin(store, part)
-        store.throttled = store.shedding.throttle.share
         store.models.capacity_rows = sum(store.capacity) / part.size.mean()
         for pairs in _collected(rounds.run(part)):
             for batch in gather(part, store.payload, store.spec, pairs):

@@ -217,10 +217,12 @@ class BudgetedStore:
         throttle, streams = self.shedding.throttle, len(self.spec.streams)
         usable = self._usable
         if self.shedding.policy.samples and throttle.active:
-            rows = self.paced_share * self.models.rows_in_window()
+            known = self.models.rows_in_window()
+            rows = max(1.0, self.paced_share * known)  # a sample of none weighs nothing
             if self.in_bytes:
-                rows *= int(self.table.used.sum()) / max(1, self.table.count)
-            usable = min(usable, int(rows)) if rows else usable
+                count, used = self.table.count, int(self.table.used.sum())
+                rows *= used / count if count else _TYPICAL_ROW_BYTES
+            usable = min(usable, int(rows)) if known else usable
         self.capacity = self.shedding.budget.by_pool(usable, streams)
 
     def shed_surplus(self) -> IntArray:
