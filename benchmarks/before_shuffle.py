@@ -58,7 +58,7 @@ def run(*, quick: bool) -> Record:
         "saved": 1 - seconds["before"] / seconds["inside"],
     }
     sizes = {
-        "rows": 2 * rate // 2 * WAIT,
+        "rows": rate * WAIT,
         "share": SHARE,
         "rounds": rounds,
         "seed": SEED,

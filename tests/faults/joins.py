@@ -19,7 +19,6 @@ from shedjoin.local.delivery import Delivery
 from shedjoin.local.tables import make_spec
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spark.shard import bucket_seed
-from shedjoin.spec.recompute import DEFAULT
 from shedjoin.spec.streams import JoinSpec
 from support.keys import key_fields
 from support.streams import tables
@@ -79,9 +78,7 @@ def _made(kind: Kind, stream: int, other: bool) -> Join:
     schemas = (streams[0][0].schema, streams[0][1].schema)
     names = ("_left", "_right")
     spec = make_spec(schemas, on, window_of(case), TIMES, 1, names).with_shedding(
-        shedding_of(
-            **options, discipline="probe_then_insert", recompute=DEFAULT, seed=0
-        )
+        shedding_of(**options)
     )
     states: list[dict[int, bytes]] = []
     with patch.object(local_shards, "MemoryBlobs", _Kept):

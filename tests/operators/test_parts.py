@@ -16,7 +16,6 @@ from shedjoin.operators.budgeted import ordered, rewriting
 from shedjoin.operators.budgeted.ordered import Timely
 from shedjoin.policies import Fifo
 from shedjoin.policies.goals import shedding_of
-from shedjoin.spec.recompute import DEFAULT
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import Payload, places
 from shedjoin.state.workspace import MemoryWorkspace
@@ -44,15 +43,7 @@ def spec() -> JoinSpec:
     schemas = rows(0, [""]).schema, RIGHT
     times = ("l_time", "r_time")
     made = make_spec(schemas, "key", Within(after="1 hour"), times, 1, ("_l", "_r"))
-    return made.with_shedding(
-        shedding_of(
-            Budget(rows=1000),
-            Fifo(),
-            discipline="probe_then_insert",
-            recompute=DEFAULT,
-            seed=0,
-        )
-    )
+    return made.with_shedding(shedding_of(Budget(rows=1000), Fifo()))
 
 
 def packed(table: pa.Table, spec: JoinSpec) -> Iterator[Blob]:

@@ -20,7 +20,6 @@ from shedjoin.local.tables import make_spec
 from shedjoin.operators.frame.join import BEGINNING_MS
 from shedjoin.policies import Age, Fifo, IJoin, Policy, Prob, Residents
 from shedjoin.policies.goals import shedding_of
-from shedjoin.spec.recompute import DEFAULT
 from shedjoin.types import FloatArray
 
 pytestmark = pytest.mark.xdist_group("hostile")  # tests share joins that are run once
@@ -136,13 +135,7 @@ def test_before_1970_is_as_after(policy: Policy | MostResults) -> None:
         schemas = sides[0].schema, sides[1].schema
         names = ("_l", "_r")
         spec = make_spec(schemas, "key", JOIN["within"], JOIN["time"], 1, names)
-        shedding = shedding_of(
-            Budget(rows=400),
-            policy,
-            discipline="probe_then_insert",
-            recompute=DEFAULT,
-            seed=0,
-        )
+        shedding = shedding_of(Budget(rows=400), policy)
         spec = spec.with_shedding(shedding)
         shard = LocalShard(spec, 0, bucket_seed=0)
         blobs = [blob for _, blob in Delivery().deliver(sides, spec)]

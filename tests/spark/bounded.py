@@ -21,7 +21,6 @@ from shedjoin.columns.packing import pack
 from shedjoin.local.tables import make_spec
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spark.operator import JoinProcessor
-from shedjoin.spec.recompute import DEFAULT
 from shedjoin.spec.report import count_types
 from shedjoin.spec.streams import JoinSpec
 from support.sides import SIDES, Side
@@ -90,13 +89,7 @@ def make_join(width: int, budget: int) -> JoinSpec:
     within = Within(before="1 hour", after="1 hour")
     names = ("_l", "_r")
     spec = make_spec(schemas, "key", within, ("shown", "clicked"), 1, names)
-    shedding = shedding_of(
-        Budget(rows=budget) if budget else None,
-        None,
-        discipline="probe_then_insert",
-        recompute=DEFAULT,
-        seed=0,
-    )
+    shedding = shedding_of(Budget(rows=budget) if budget else None, None)
     return spec.with_shedding(shedding)
 
 

@@ -39,6 +39,9 @@ def test_work_is_counted_and_throttled(spark: SparkSession, tmp_path: Path) -> N
     told: list[str] = []
     found = measure(spark, tmp_path, told.append, sweep)
     assert len(told) == 2
+    for side in ("left", "right"):  # Spark reads files by age: no two have the same
+        ages = [path.stat().st_mtime for path in sorted((tmp_path / side).iterdir())]
+        assert ages == sorted(set(ages))
     assert {one.work.rows for one in found} == {2.0 * ROWS}
     assert all(one.seconds > 0 for one in found)
     whole, some = found[:2], found[2:]

@@ -14,7 +14,6 @@ import pytest
 from shedjoin import Budget
 from shedjoin.policies import EqCluster, Prob
 from shedjoin.policies.goals import shedding_of
-from shedjoin.spec.recompute import DEFAULT
 from shedjoin.spec.streams import JoinSpec
 from support.streams import make_case
 
@@ -59,9 +58,7 @@ def small(tmp_path: Path) -> Iterator[Path]:
 def make_spec(kind: str) -> JoinSpec:
     policy = KINDS[kind]
     budget = None if policy is None else Budget(rows=12)
-    shedding = shedding_of(
-        budget, policy, discipline="probe_then_insert", recompute=DEFAULT, seed=0
-    )
+    shedding = shedding_of(budget, policy)
     return spec_of(CASE).with_shedding(shedding)
 
 

@@ -19,7 +19,6 @@ from shedjoin.local.shard import LocalShard
 from shedjoin.local.tables import make_spec
 from shedjoin.operators.frame.join import Outcome
 from shedjoin.policies.goals import shedding_of
-from shedjoin.spec.recompute import DEFAULT
 from shedjoin.spec.streams import JoinSpec
 
 DATA = Path(__file__).parent / "data"
@@ -40,8 +39,6 @@ def spec_of(kind: str) -> JoinSpec:
     shedding = shedding_of(
         Budget(rows=200),
         keep,
-        discipline="probe_then_insert",
-        recompute=DEFAULT,
         seed=3,
     )
     return spec.with_shedding(shedding)

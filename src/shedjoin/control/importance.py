@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,12 +15,11 @@ _FIX = (
     '"default": 1} or {"column": "celsius", "edges": [30], "weights": [1, 5]}; null '
     "is a stream without a say."
 )
-_NUMBERS = (
-    *("int", "uint", "bigint", "smallint", "tinyint"),
-    *("float", "double", "halffloat", "decimal", "bool"),
-)
-_KINDS = {"number": _NUMBERS, "text": ("string", "large_string", "varchar", "char")}
-"""How names of types begin, of Spark and of Arrow."""
+_KINDS = {
+    "number": "u?int|bigint|smallint|tinyint|(half)?float|double|decimal|bool(ean)?",
+    "text": "string|large_string|varchar|char",
+}
+"""First words of the names of types, of Spark and of Arrow; sizes may follow."""
 
 
 def read_importance(value: Mapping[str, Any]) -> Importances:
@@ -53,7 +53,7 @@ def _check_column(source: Source, columns: Mapping[str, str]) -> None:
         )
     kind = columns[column].lower()
     wanted = "text" if isinstance(source, Lookup) else "number"
-    if kind.startswith("interval") or not kind.startswith(_KINDS[wanted]):
+    if not re.match(rf"({_KINDS[wanted]})(?![a-z])", kind):
         raise ParameterError(
             f"importance reads {column!r}, of type {kind}, as {wanted}.",
             fix="name a column of numbers, or of text for weights of categories.",

@@ -74,10 +74,11 @@ def archived_matches(
     step = instants.size + 1  # places of one key come before those of the next
     order = np.argsort(other * step + instant, kind="stable")
     places = (other * step + instant)[order]
-    if left_time.dtype.kind == "i" and float(before).is_integer():
-        before = int(before)  # large times would be rounded as floats
-    if left_time.dtype.kind == "i" and float(after).is_integer():
-        after = int(after)
+    if left_time.dtype.kind == "i":  # large times would be rounded as floats
+        before, after = (
+            int(reach) if float(reach).is_integer() else reach
+            for reach in (before, after)
+        )
     first = np.searchsorted(instants, left_time - before)
     behind = np.searchsorted(instants, left_time + after, side="right")
     low = np.searchsorted(places, own * step + first)

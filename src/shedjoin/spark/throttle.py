@@ -18,6 +18,7 @@ from shedjoin.errors import ParameterError
 from shedjoin.models.costs import Costs, Seconds, Work
 from shedjoin.spark.listening import ProgressListener, listen
 from shedjoin.spec.budget import Budget
+from shedjoin.spec.throttle import OPEN, Throttle
 
 log = logging.getLogger("shedjoin")
 
@@ -126,7 +127,7 @@ class _Query:
             )
             return
         told = record.in_force.get("throttle")
-        share = told.get("share", 1.0) if isinstance(told, dict) else 1.0
+        share = (Throttle(**told) if isinstance(told, dict) else OPEN).share
         first = self._started is None
         seen = self._observed(progress, counts, share)
         if first:  # workers start and state is restored: its time tells nothing
