@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup fmt lint types arch test test-long test-memory test-faults test-bounds test-nojit test-spark test-cluster test-spark-oldest \
-	bench coverage docs-check check ci clean
+	bench bench-against coverage docs-check check ci clean
 
 PYTHON ?= python3.11
 BIN := .venv/bin
@@ -66,6 +66,9 @@ test-spark-oldest: ## Tests on the oldest supported PySpark, in a venv of its ow
 
 bench: ## Run a benchmark: make bench BENCH='NAME --quick'
 	$(BIN)/python -m benchmarks $(BENCH)
+
+bench-against: ## A benchmark on an earlier revision and on this code, in turns: make bench-against BENCH='REVISION NAME'
+	$(BIN)/python -m benchmarks.against $(BENCH)
 
 coverage: ## Line and branch coverage of kernels, operators and models, as plain Python
 	$(BIN)/coverage erase
