@@ -1,70 +1,113 @@
-"""What dropping rows before they are packed and shuffled could save, on Spark.
+"""What dropping rows before they are shuffled could save, on Spark.
 
 Setting: rows wait for 5 s on both sides and have about 10 results each, which nobody
-reads; micro-batches of 200 k rows. A throttle of 0.15 under ``CoinFlip`` drops rows
-inside the join. The rival filters as many rows of both streams before the join, by a
-hash: so would a decision that is taken where rows are packed. ``saved`` is the part of
-the time of a micro-batch that the rival does without.
+reads; micro-batches of 200 k rows. A throttle under ``CoinFlip`` drops rows inside the
+join (``inside``). Two rivals drop as many rows of both streams earlier, by a hash:
+where rows are packed, before they are encoded and shuffled (``packing``), and by a
+filter of Spark, before they are given to Python (``filter``). ``saved`` is the part of
+the time of a micro-batch that the first rival does without, at each share of the work.
 """
 
 from __future__ import annotations
 
 import statistics
 import tempfile
+from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
+import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 import shedjoin as sj
+import shedjoin.spark.join as spark_join
 from benchmarks import engine
 from benchmarks.bursts import SIDES, WAIT, Schedule, write_files
 from benchmarks.record import Record
+from shedjoin.columns.mixing import mixed_bits
 from shedjoin.policies import CoinFlip
+from shedjoin.spark.wire import Packer
 
-SHARE, SEED, STEPS = 0.15, 7, 8
+SHARES, SEED, STEPS = (0.15, 0.3, 0.5), 7, 8
+
+
+class Dropping(Packer):
+    """Packs only a part of the rows, chosen by a hash of their time."""
+
+    def __init__(self, *args: Any, kept: float) -> None:  # noqa: ANN401
+        super().__init__(*args)
+        self.kept = kept
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Drop rows, and pack the others."""
+        yield from super().__call__(self._some(batch) for batch in batches)
+
+    def _some(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        time = batch.column(1).cast(pa.int64()).to_numpy().view(np.uint64)
+        return batch.filter(mixed_bits(time) < np.uint64(self.kept * 2**63) * 2)
 
 
 def run(*, quick: bool) -> Record:
     rounds, rate = (1, 1_000) if quick else (3, 40_000)
+    shares = SHARES[:1] if quick else SHARES
     steady = Schedule(before=STEPS * WAIT, burst=0, after=0, times=1.0)
-    runs: dict[str, list[engine.Timing]] = {"inside": [], "before": []}
+    figures: dict[str, float] = {}
+    details = {}
     with tempfile.TemporaryDirectory() as scratch:
         spark = engine.session(Path(scratch))
         engine.use_store(spark, "rocksdb")
         folder = Path(scratch, "streams")
         write_files(folder, steady, rate, SEED, seconds=WAIT, hidden=False)
-        kept = 1.0
-        for number in range(rounds):
-            control = sj.Control(Path(scratch, f"control-{number}"))
-            control.send(throttle={"share": SHARE, "update": 0.2, "match": 0.8})
-            streams = _streams(spark, folder)
-            runs["inside"].append(
-                engine.run(_joined(streams, control), "inside", STEPS)
-            )
-            kept = _kept(runs["inside"][-1])
-            some = [_part(stream, kept) for stream in _streams(spark, folder)]
-            runs["before"].append(engine.run(_joined(some, None), "before", STEPS))
+        for share in shares:
+            kept, runs = _race(spark, folder, share, rounds)
+            figures |= {f"kept_{share}": kept} | _figures(runs, share)
+            details[str(share)] = {
+                name: [one.milliseconds for one in each] for name, each in runs.items()
+            }
         spark.stop()
+    sizes = {"rows": rate * WAIT, "rounds": rounds, "seed": SEED}
+    return Record("before-shuffle", sizes, figures, details)
+
+
+def _race(
+    spark: SparkSession, folder: Path, share: float, rounds: int
+) -> tuple[float, dict[str, list[engine.Timing]]]:
+    runs: dict[str, list[engine.Timing]] = {"inside": [], "packing": [], "filter": []}
+    kept = 1.0
+    for _ in range(rounds):
+        with tempfile.TemporaryDirectory() as messages:
+            control = sj.Control(messages)
+            control.send(throttle={"share": share, "update": 0.2, "match": 0.8})
+            streams = _streams(spark, folder)
+            joined = _joined(streams, control)
+            runs["inside"].append(engine.run(joined, f"inside, {share}", STEPS))
+        kept = _kept(runs["inside"][-1])
+        with mock.patch.object(spark_join, "Packer", partial(Dropping, kept=kept)):
+            joined = _joined(_streams(spark, folder), None)
+        runs["packing"].append(engine.run(joined, f"packing, {share}", STEPS))
+        some = [_part(stream, kept) for stream in _streams(spark, folder)]
+        joined = _joined(some, None)
+        runs["filter"].append(engine.run(joined, f"filter, {share}", STEPS))
+    return kept, runs
+
+
+def _figures(runs: dict[str, list[engine.Timing]], share: float) -> dict[str, float]:
     seconds = {
         name: statistics.median(
             ms / 1000 for one in timings for ms in one.milliseconds[engine.WARM_UP :]
         )
         for name, timings in runs.items()
     }
-    figures = {
-        "kept": kept,
-        **{f"{name}_s": took for name, took in seconds.items()},
-        "saved": 1 - seconds["before"] / seconds["inside"],
+    took = {f"{name}_s_{share}": value for name, value in seconds.items()}
+    inside = seconds["inside"]
+    return took | {
+        f"saved_{share}": 1 - seconds["packing"] / inside,
+        f"saved_by_filter_{share}": 1 - seconds["filter"] / inside,
     }
-    sizes = {
-        "rows": rate * WAIT,
-        "share": SHARE,
-        "rounds": rounds,
-        "seed": SEED,
-    }
-    details = {name: [one.milliseconds for one in each] for name, each in runs.items()}
-    return Record("before-shuffle", sizes, figures, details)
 
 
 def _kept(timing: engine.Timing) -> float:

@@ -23,7 +23,7 @@ FIELDS = {
     "budget": ["of"],
     "costs": ["median_error", "worst_error", "within_20_percent"],
     "burst": ["overshoot", "adaptations", "recovered", "gain"],
-    "before-shuffle": ["kept", "inside_s", "before_s"],
+    "before-shuffle": ["kept_0.15", "inside_s_0.15", "packing_s_0.15"],
     "budget-speed": [
         f"ratio_{name}" for name in ("most_results", "prob", "fifo", "ijoin", "sample")
     ],
