@@ -32,7 +32,7 @@ CHILD = "spark.child_steered"
 
 def send(control: Control, rng: random.Random) -> None:
     """Send a message, now and then one that makes no sense."""
-    kind = rng.randrange(5)
+    kind = rng.randrange(7)
     if kind == 0:
         name = f"{time.time_ns():020d}-odd.json"
         part = control.path / f".{name}"
@@ -42,6 +42,11 @@ def send(control: Control, rng: random.Random) -> None:
         control.send(policy={"name": rng.choice(["Fifo", "Prob", "Expected"])})
     elif kind == 2:
         control.send(policy={"name": "EqCluster"})  # results have no weights: refused
+    elif kind == 3:
+        control.send(throttle={"share": rng.choice([0.2, 0.6, 1.0])})
+    elif kind == 4:
+        weights = {"column": "left_price", "edges": [6.0], "weights": [1, 5]}
+        control.send(importance={"left": weights})
     else:
         control.send(budget={"rows": rng.choice([50, 120, 250])})
 
