@@ -17,7 +17,7 @@ from shedjoin.plan.harvest import (
     whole_harvest,
 )
 from shedjoin.plan.harvest_direction import Direction
-from shedjoin.plan.harvest_greedy import greedy_harvest
+from shedjoin.plan.harvest_greedy import Side, greedy_harvest
 from shedjoin.plan.harvest_load import HarvestLoad
 from shedjoin.plan.model import FITS, FloatArray, not_negative
 from shedjoin.types import IntArray
@@ -29,6 +29,7 @@ _ROUNDED = 1e-9
 """Options that fall short of a bound by less, relatively, may be the best, rounded."""
 
 _HALVINGS = 60
+_SIDES: tuple[Side, ...] = ("grow", "shrink")
 
 
 class Options(NamedTuple):
@@ -103,9 +104,8 @@ def best_harvest(work: float, load: HarvestLoad) -> Harvest:
         return whole_harvest(load)
     limit = work * FITS
     tables = [_options(direction, limit) for direction in load.directions]
-    found = max(
-        greedy_harvest(work, load, side=side).results for side in ("grow", "shrink")
-    )
+    tries = [greedy_harvest(work, load, side=side) for side in _SIDES]
+    found = max(tried.results if tried.chance == 1.0 else 0.0 for tried in tries)
     price, bound = _lagrange(tables, work)
     slack = bound - found + _ROUNDED * bound
     best = _merged(tables, limit, price, slack)

@@ -154,15 +154,16 @@ class HarvestLoad:
 
     def _reached(self, name: str, scores: FloatArray) -> list[float]:
         """Share of the matches in the best basic windows, by their number."""
-        reached = [0.0, *np.cumsum(scores).tolist()]
+        with np.errstate(over="ignore"):  # refused below
+            reached = [0.0, *np.cumsum(scores).tolist()]
         total = reached[-1]
-        if self.normalise:
+        if self.normalise and total < np.inf:
             return [part / total if total > 0 else 0.0 for part in reached]
         if total > _WHOLE:
             raise ParameterError(
                 f"{name} sum to {total:g}, but are shares of all matches.",
                 fix="pass shares that sum to 1 at most, or normalise=True for scores "
-                "in another unit.",
+                "in another unit with a finite sum.",
             )
         return reached
 

@@ -65,7 +65,8 @@ class LagHistogram:
                 "highest=10.",
             )
         counts = numbers("counts", self.counts)
-        total = counts.sum()
+        with np.errstate(over="ignore"):  # refused below
+            total = counts.sum()
         if not 0 < total < np.inf:
             raise ParameterError(
                 f"counts sum to {total:g}: they say nothing about lags.",
@@ -111,9 +112,9 @@ def lag_scores(
     *Departures.* Equation 2 needs a histogram of the first stream, which the paper does
     not give: its lag to itself is always 0.
 
-    *Guarantee.* Those of ``LagHistogram``, if the lags of different streams to the first
-    one are independent. The scores of a direction and stream sum to at most 1; the rest
-    are matches that another direction finds.
+    *Guarantee.* That of ``LagHistogram``, if lags of different streams to the first one
+    are independent. The scores of a direction and stream sum to at most 1; the rest are
+    matches that another direction finds.
 
     *Cost.* O(m^2 n B log B) for m streams, n basic windows and B buckets.
 
@@ -203,7 +204,7 @@ def _scores(
 
 
 def _whole(count: int) -> int:
-    if count < 1 or count != int(count):
+    if not (count >= 1 and count % 1 == 0):
         raise ParameterError(
             f"counts has {count!r}, which is no number of basic windows.",
             fix="cut each window into 1 or more, e.g. counts=[10, 10, 10].",
