@@ -99,7 +99,10 @@ def anything(rng: np.random.Generator, streams: int, most: int) -> HarvestLoad:
     return HarvestLoad(
         rng.uniform(1, 20, streams),
         rng.uniform(1, 10, streams),
-        [rng.permutation(np.delete(np.arange(streams), i)) for i in range(streams)],
+        [
+            rng.permutation(np.delete(np.arange(streams), i)).tolist()
+            for i in range(streams)
+        ],
         list(selectivities),
         scores,
         normalise=bool(rng.random() < 0.5),

@@ -19,6 +19,7 @@ from shedjoin.plan import (
     selected_windows,
     whole_harvest,
 )
+from shedjoin.plan.harvest_direction import Yield
 
 from .harvests import FLAT, ORDERS, SELECTIVITIES, anything, evaluated, lagged
 
@@ -140,7 +141,7 @@ def test_steps_are_differences(streams: int, by: int) -> None:
                 changed = [list(hops) for hops in counts]
                 changed[i][hop] += by
                 if not 0 < changed[i][hop] <= direction.whole[hop]:
-                    assert step == (0, math.inf)
+                    assert step == Yield(0.0, math.inf)
                     continue
                 after = evaluated(load, changed)
                 difference = [by * (x - y) for x, y in zip(after, before, strict=True)]

@@ -200,7 +200,7 @@ def test_which_metric_is_good_where() -> None:
 
 def large(streams: int, count: int) -> HarvestLoad:
     rng = np.random.default_rng(1)
-    selectivities = np.exp(rng.uniform(*np.log([1e-4, 3e-3]), (streams, streams)))
+    selectivities = 3e-3 * rng.uniform(0.03, 1, (streams, streams)) ** 2
     return HarvestLoad(
         rng.uniform(100, 500, streams),
         [10.0] * streams,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from shedjoin.errors import ParameterError
 from shedjoin.plan import (
     HarvestLoad,
+    RandomDrop,
     best_harvest,
     equal_drop,
     flat_scores,
@@ -18,6 +20,8 @@ from shedjoin.plan import (
 )
 
 from .harvests import DRAWS, FLAT, anything, evaluated, lagged, overloaded
+
+Drop = Callable[[float, HarvestLoad], RandomDrop]
 
 
 def thinned(load: HarvestLoad, chances: tuple[float, ...]) -> list[float]:
@@ -86,19 +90,19 @@ def test_harvests_gain_by_lags() -> None:
 
 
 @pytest.mark.parametrize("drop", [equal_drop, random_drop])
-def test_enough_work_drops_nothing(drop: type) -> None:
+def test_enough_work_drops_nothing(drop: Drop) -> None:
     assert drop(FLAT.work, FLAT).chances == (1, 1, 1)
     assert drop(FLAT.work, FLAT).recall == 1.0
 
 
 @pytest.mark.parametrize("drop", [equal_drop, random_drop])
-def test_no_work_drops_everything(drop: type) -> None:
+def test_no_work_drops_everything(drop: Drop) -> None:
     found = drop(0, FLAT)
     assert (found.chances, found.results, found.work) == ((0, 0, 0), 0, 0)
 
 
 @pytest.mark.parametrize("drop", [equal_drop, random_drop])
-def test_a_join_without_results(drop: type) -> None:
+def test_a_join_without_results(drop: Drop) -> None:
     load = HarvestLoad(
         [1, 1], [1, 1], [[1], [0]], [[0, 0], [0, 0]], flat_scores([1, 1])
     )
@@ -109,6 +113,6 @@ def test_a_join_without_results(drop: type) -> None:
 
 @pytest.mark.parametrize("drop", [equal_drop, random_drop])
 @pytest.mark.parametrize("work", [-1.0, math.nan, math.inf])
-def test_work_that_is_refused(drop: type, work: float) -> None:
+def test_work_that_is_refused(drop: Drop, work: float) -> None:
     with pytest.raises(ParameterError, match="work="):
         drop(work, FLAT)

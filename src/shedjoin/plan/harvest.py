@@ -165,7 +165,8 @@ def harvest_by_chance(work: float, load: HarvestLoad) -> Harvest:
     (((1,), (0,)), 0.1, 10.0)
     """
     not_negative("work", work)
-    best, most, counts = -1, 0.0, ()
+    best, most = -1, 0.0
+    counts: tuple[int, ...] = ()
     for i, direction in enumerate(load.directions):
         tried = direction.best_ratio()
         found = direction.predicted(tried)

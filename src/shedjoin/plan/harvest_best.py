@@ -41,7 +41,7 @@ class Options(NamedTuple):
 
     def take(self, kept: IntArray | npt.NDArray[np.bool_]) -> Options:
         """Those that are kept, in the order given."""
-        return Options(*(column[kept] for column in self))
+        return Options(self.results[kept], self.work[kept], self.choices[kept])
 
 
 def best_harvest(work: float, load: HarvestLoad) -> Harvest:
@@ -135,7 +135,8 @@ def _options(direction: Direction, limit: float) -> Options:
         grown = np.array(direction.growth[hop][1:])
         _few_enough(grown.size * made.work.size, "counts of one direction")
         counts = np.arange(1, grown.size + 1)
-        work = (counts * direction.rows[hop])[:, None] + np.outer(grown, made.work)
+        own = np.array([count * direction.rows[hop] for count in counts.tolist()])
+        work = own[:, None] + np.outer(grown, made.work)
         choices = np.column_stack(
             (
                 np.repeat(counts, made.work.size),

@@ -140,7 +140,7 @@ def lag_scores(
             fix="pass one count for each stream, and one histogram for each but the "
             "first.",
         )
-    ages = [width * np.arange(_whole(count) + 1) for count in counts]
+    ages = [float(width) * np.arange(_whole(count) + 1.0) for count in counts]
     return tuple(
         tuple(
             _scores(lags, i, stream, ages[stream]) if i != stream else np.empty(0)
