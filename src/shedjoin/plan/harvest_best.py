@@ -76,8 +76,8 @@ def best_harvest(work: float, load: HarvestLoad) -> Harvest:
     *Guarantee.* Optimal among whole basic windows; among equals, the least work. Loads
     with too many options are refused.
 
-    *Cost.* Milliseconds for m = 3 streams with n = 10 basic windows. Nothing better
-    than exponential in m is promised.
+    *Cost.* Milliseconds for m = 3 streams with n = 10 basic windows; for m = 5 and
+    n = 20 from 0.02 to 1.5 seconds. Nothing better than exponential in m is promised.
 
     References
     ----------

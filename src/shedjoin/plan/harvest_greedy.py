@@ -80,7 +80,8 @@ def greedy_harvest(
 
     *Guarantee.* None: a heuristic. With m = 3 and n = 10, "delta" finds 0.98 of the
     optimum and more on average if ``work`` is 0.4 of the whole or more, and 0.95 and
-    more at 0.1; single cases at 0.2 fall to 0.56.
+    more at 0.1; single cases at 0.2 fall to 0.56. More streams are harder: with m = 5
+    and n = 20, some ten joins had 0.93 to 0.96 at 0.25 and 0.84 to 0.9 at 0.05.
 
     *Cost.* O(n m^4) for m streams with n basic windows; for m = 5 and n = 20 some
     milliseconds.
