@@ -122,7 +122,7 @@ def random_drop(work: float, load: HarvestLoad) -> RandomDrop:
     >>> [round(chance, 3) for chance in best.chances], round(best.results, 2)
     ([1.0, 0.5, 1.0], 105.0)
     >>> round(equal_drop(0.5 * load.work, load).results, 2)
-    84.95
+    89.13
     """
     equal = equal_drop(work, load)
     if not 0 < equal.results < load.results:
