@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 from typing import NamedTuple
 
 _ROUNDS = 50
@@ -14,6 +15,9 @@ class Yield(NamedTuple):
 
     results: float
     work: float
+
+
+_NO_STEP = Yield(0.0, inf)
 
 
 class Direction(NamedTuple):
@@ -57,13 +61,14 @@ class Direction(NamedTuple):
 
         A hop without one more, or with only one left, has no results and endless work.
         """
-        tails = [Yield(1.0, self.result_cost)]  # of one partial result, from the end
+        results, work = 1.0, self.result_cost  # of one partial result, from the end
+        tails = []
         for rows, growth, count in zip(
-            self.rows[:0:-1], self.growth[:0:-1], counts[:0:-1], strict=True
+            self.rows[::-1], self.growth[::-1], counts[::-1], strict=True
         ):
-            grown = growth[count]
-            results, work = tails[-1]
-            tails.append(Yield(grown * results, count * rows + grown * work))
+            tails.append((results, work))
+            results *= growth[count]
+            work = count * rows + growth[count] * work
         found, partial = [], self.rate
         for rows, growth, count in zip(self.rows, self.growth, counts, strict=True):
             results, work = tails.pop()
@@ -71,7 +76,7 @@ class Direction(NamedTuple):
                 more = partial * by * (growth[count + by] - growth[count])
                 found.append(Yield(more * results, partial * rows + more * work))
             else:
-                found.append(Yield(0.0, float("inf")))
+                found.append(_NO_STEP)
             partial *= growth[count]
         return found
 

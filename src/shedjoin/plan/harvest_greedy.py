@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from typing import Literal, NamedTuple
 
 from shedjoin.errors import ParameterError
@@ -173,10 +174,14 @@ class _Search:
         ]
         steps = [self._removals(i) for i in range(len(self.directions))]
         while (total := self.total).work > self.limit:
-            best = max(
-                (step for options in steps for step in options),
-                key=lambda step: (score(total, step.change), step.change.work),
-            )
+            best, highest = None, (-inf, 0.0)
+            for options in steps:
+                for step in options:
+                    scored = score(total, step.change), step.change.work
+                    if scored > highest:
+                        best, highest = step, scored
+            if best is None:
+                return
             self._take(best, -1)
             steps[best.direction] = self._removals(best.direction)
 
