@@ -1,10 +1,22 @@
-"""Budgets of memory and CPU into numbers: recall, shares, chances, samples."""
+"""Budgets of memory and CPU into numbers: recall, chances, samples, harvests."""
 
 from shedjoin.plan.allocate import Allocation, allocate, memory_for, proportional
 from shedjoin.plan.cluster_sampling import Inclusion, eq_fraction, pps_inclusion
+from shedjoin.plan.harvest import (
+    Harvest,
+    harvest_by_chance,
+    predicted_harvest,
+    selected_windows,
+    whole_harvest,
+)
+from shedjoin.plan.harvest_best import best_harvest
+from shedjoin.plan.harvest_greedy import greedy_harvest
+from shedjoin.plan.harvest_load import HarvestLoad, join_orders
 from shedjoin.plan.join_load import JoinLoad, ValueLoad
+from shedjoin.plan.lag_scores import LagHistogram, flat_scores, lag_scores, ranking
 from shedjoin.plan.model import ConcaveModel, Knots, Model, predicted_recall
 from shedjoin.plan.predicted_shedding import RandomShedding, predicted_shedding
+from shedjoin.plan.random_drop import RandomDrop, equal_drop, random_drop
 from shedjoin.plan.random_shedding import (
     coin_flip,
     insert_no_probe,
@@ -35,6 +47,7 @@ from shedjoin.plan.sampling_error import (
     uniform_variance,
 )
 from shedjoin.plan.split import JoinModel, Split, split
+from shedjoin.plan.throttle_share import throttle_share
 from shedjoin.plan.value_shedding import (
     ValueShedding,
     online_max_subset,
@@ -48,11 +61,15 @@ __all__ = [
     "ConcaveModel",
     "Costs",
     "FrequencyModel",
+    "Harvest",
+    "HarvestLoad",
     "Inclusion",
     "JoinLoad",
     "JoinModel",
     "Knots",
+    "LagHistogram",
     "Model",
+    "RandomDrop",
     "RandomShedding",
     "SamplingErrors",
     "Split",
@@ -60,30 +77,43 @@ __all__ = [
     "ValueShedding",
     "admitted",
     "allocate",
+    "best_harvest",
     "cluster_variance",
     "coin_flip",
     "discarded",
     "eq_fraction",
+    "equal_drop",
+    "flat_scores",
+    "greedy_harvest",
+    "harvest_by_chance",
     "has_minima",
     "insert_no_probe",
+    "join_orders",
     "k_opt",
+    "lag_scores",
     "memory_for",
     "online_max_subset",
     "pps_inclusion",
+    "predicted_harvest",
     "predicted_recall",
     "predicted_shedding",
     "priorities",
     "probe_no_insert",
     "proportional",
+    "random_drop",
+    "ranking",
     "residence",
     "sampled_probes",
     "sampled_work",
     "sampling_errors",
+    "selected_windows",
     "split",
+    "throttle_share",
     "uniform_fraction",
     "uniform_memory",
     "uniform_missed",
     "uniform_variance",
     "value_probe_no_insert",
+    "whole_harvest",
     "work_fraction",
 ]
