@@ -12,8 +12,8 @@ from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, MostImportant, shedding_of
 from shedjoin.sampling.aggregates import Aggregate
 from shedjoin.spec.budget import Budget
-from shedjoin.spec.keys import On
-from shedjoin.spec.multijoin import OnEach, WithinEach
+from shedjoin.spec.conditions import OnPair, OnStreams
+from shedjoin.spec.multijoin import WithinEach
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.shedding import Discipline
 from shedjoin.spec.window import Duration, Within
@@ -26,7 +26,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     left: DataFrame,
     right: DataFrame,
     *,
-    on: On,
+    on: OnPair,
     within: Within,
     budget: Budget | None = None,
     keep: Goal | Policy | None = None,
@@ -119,7 +119,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
 def multijoin(
     streams: Mapping[str, DataFrame],
     *,
-    on: OnEach,
+    on: OnStreams,
     within: WithinEach,
     time: Mapping[str, str] | None = None,
     shards: int | None = None,

@@ -14,8 +14,8 @@ from shedjoin.local.tables import make_spec
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, MostImportant, shedding_of
 from shedjoin.spec.budget import Budget
+from shedjoin.spec.conditions import OnPair
 from shedjoin.spec.importance import by_side
-from shedjoin.spec.keys import On
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.shedding import Discipline
 from shedjoin.spec.window import Duration, Within, check_window, parse_duration
@@ -24,7 +24,7 @@ from shedjoin.spec.window import Duration, Within, check_window, parse_duration
 def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywords)
     batches: Iterable[tuple[pa.Table, pa.Table]],
     *,
-    on: On,
+    on: OnPair,
     within: Within,
     time: tuple[str, str],
     lateness: Duration | tuple[Duration, Duration] = "0 seconds",
