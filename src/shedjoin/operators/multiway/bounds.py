@@ -108,13 +108,13 @@ def _last_within(values: Reals, term: BandTerm) -> IntArray:
     high = np.maximum(high, low + 1)
     low = np.where(_is_near(low, values, term), low, first)
     high = np.where(_is_near(high, values, term), beyond, high)
-    open_ = np.flatnonzero(high - low > 1)
-    while open_.size:
-        middle = low[open_] + (high[open_] - low[open_]) // 2
-        near = _is_near(middle, values[open_], term)
-        low[open_] = np.where(near, middle, low[open_])
-        high[open_] = np.where(near, high[open_], middle)
-        open_ = open_[high[open_] - low[open_] > 1]
+    left = np.flatnonzero(low + 1 != high)
+    while left.size:
+        a, b = low[left], high[left]
+        middle = (a & b) + ((a ^ b) >> 1)  # halfway, though a + b may overflow
+        near = _is_near(middle, values[left], term)
+        low[left], high[left] = np.where(near, middle, a), np.where(near, b, middle)
+        left = left[low[left] + 1 != high[left]]
     return low
 
 
