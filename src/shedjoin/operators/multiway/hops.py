@@ -109,12 +109,14 @@ class _Probe:
         columns: list[IntGrid] = []
         count = 0
         for at, row, run in self._meetings(partial, stream):
-            for start in range(0, at.size, self._room):
-                part = slice(start, start + self._room)
+            start = 0
+            while start < at.size:
+                part = slice(start, start + self._room - count)
                 met.append(at[part])
                 columns.append(run[wanted, row[part]])
+                start += met[-1].size
                 count += met[-1].size
-                if count >= self._room:
+                if count == self._room:
                     yield np.concatenate(met), np.concatenate(columns, axis=1)
                     met, columns, count = [], [], 0
         if count:

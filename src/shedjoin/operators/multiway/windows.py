@@ -179,7 +179,7 @@ class BasicWindows:
         order = np.argsort(window, kind="stable")
         cuts = np.flatnonzero(np.diff(window[order])) + 1
         for part in np.split(order, cuts):
-            yield int(window[part[0]]), rows[:, part]
+            yield int(window[part[0]]), np.take(rows, part, axis=1)
 
     def _without(self, run: Run, gone: BoolArray) -> list[Run]:
         self._workspace.drop_array(self._file(run.number))
@@ -210,4 +210,5 @@ class BasicWindows:
 def _sorted(rows: IntGrid) -> IntGrid:
     """Rows by key and lead; those of equal ones stay in the order of their places."""
     by = (rows[LEAD],) if (rows[KEY] == rows[KEY, 0]).all() else (rows[LEAD], rows[KEY])
-    return rows[:, np.lexsort(by)]
+    # As kernels take it: row by row in memory, which indexing does not promise.
+    return np.take(rows, np.lexsort(by), axis=1)
