@@ -1,7 +1,7 @@
 """Band joins on one core, without Spark.
 
 ``nested_pairs_per_s`` counts the comparisons of a blocked nested loop over all pairs.
-``sorted_pairs_per_s`` is what finds the same matches in a sorted run, as if it had
+``sorted_pairs_per_s`` is what finds the same matches in a sorted tier, as if it had
 compared all pairs; ``gain`` is the second over the first. ``arrivals_per_s`` is the
 whole step of a join of three streams: decode, probe, gather, insert, expire.
 """
@@ -44,13 +44,13 @@ def run(*, quick: bool) -> Record:
 
 
 def _pairs_per_s(residents: int, arrivals: int, lead: int) -> float:
-    """Pairs per second of a band over runs that are sorted by one column or another."""
+    """Pairs per second of a band over a tier that is sorted by one column or other."""
     rng = np.random.default_rng(SEED)
-    run = np.zeros((COLUMNS + 1, residents), np.int64)
-    run[TIME], run[PLACE] = rng.integers(0, 1000, residents), np.arange(residents)
-    run[COLUMNS] = rng.integers(0, SPREAD, residents)
-    run[LEAD] = run[lead]
-    run = np.ascontiguousarray(run[:, np.argsort(run[LEAD], kind="stable")])
+    tier = np.zeros((COLUMNS + 1, residents), np.int64)
+    tier[TIME], tier[PLACE] = rng.integers(0, 1000, residents), np.arange(residents)
+    tier[COLUMNS] = rng.integers(0, SPREAD, residents)
+    tier[LEAD] = tier[lead]
+    tier = np.ascontiguousarray(tier[:, np.argsort(tier[LEAD], kind="stable")])
     value = rng.integers(0, SPREAD, arrivals)
     times = np.zeros(arrivals, np.int64), np.full(arrivals, 1000)
     band = value - EPS, value + EPS
@@ -62,16 +62,16 @@ def _pairs_per_s(residents: int, arrivals: int, lead: int) -> float:
         np.array([True]),
         *(one[np.newaxis].copy() for one in other),
     )
-    matches = _count(asked, run)
-    close = np.abs(value[:, np.newaxis] - run[COLUMNS, :100]) <= EPS
+    matches = _count(asked, tier)
+    close = np.abs(value[:, np.newaxis] - tier[COLUMNS, :100]) <= EPS
     assert matches >= np.count_nonzero(close)
-    return arrivals * residents / _fastest(lambda: _count(asked, run))
+    return arrivals * residents / _fastest(lambda: _count(asked, tier))
 
 
-def _count(asked: Asked, run: IntGrid) -> int:
+def _count(asked: Asked, tier: IntGrid) -> int:
     pairs, total, at, row = Pairs.room(1 << 17), 0, 0, 0
     while at < asked.key.size:
-        found, at, row = meet(asked, run, at, asked.key.size, row, pairs)
+        found, at, row = meet(asked, tier, at, asked.key.size, row, pairs)
         total += found
     return total
 

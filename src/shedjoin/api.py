@@ -56,7 +56,8 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     left, right : DataFrame
         The streams, each with ``withWatermark`` on its event time.
     on : str, list of str, or dict
-        Key columns: ``"id"``, ``["a", "b"]``, or ``{"left_id": "right_id"}``.
+        Key columns: ``"id"``, ``["a", "b"]``, or ``{"left_id": "right_id"}``. Not
+        yet predicates: they are joined by in :mod:`shedjoin.local`.
     within : Within
         The window: ``left.t - before <= right.t <= left.t + after``.
     budget : Budget, optional
@@ -139,7 +140,8 @@ def multijoin(
         Two to five streams by name, each with ``withWatermark`` on its event time; or
         as many batch DataFrames.
     on : str, list of str, or dict
-        Key columns: ``"id"``, ``["a", "b"]``, or those of each stream by its name.
+        Key columns: ``"id"``, ``["a", "b"]``, or those of each stream by its name. Not
+        yet predicates.
     within : str, timedelta, or dict
         How long a row waits for the others: ``"1 minute"``, or by stream.
     time : dict, optional

@@ -1,4 +1,4 @@
-"""Sorted runs: ranges of them, and merging two."""
+"""Sorted tiers: ranges of them, and merging two."""
 
 from __future__ import annotations
 
@@ -22,12 +22,14 @@ from shedjoin.types import IntGrid
 VALUE = COLUMNS
 
 
-def run_of(rng: np.random.Generator, rows: int, keys: int = 3) -> IntGrid:
-    """A sorted run with one more column of values."""
-    run = rng.integers(-5, 6, (COLUMNS + 1, rows))
-    run[KEY] = rng.integers(0, keys, rows)
-    run[PLACE] = rng.permutation(rows)
-    return np.ascontiguousarray(run[:, np.lexsort((run[PLACE], run[LEAD], run[KEY]))])
+def tier_of(rng: np.random.Generator, rows: int, keys: int = 3) -> IntGrid:
+    """A sorted tier with one more column of values."""
+    tier = rng.integers(-5, 6, (COLUMNS + 1, rows))
+    tier[KEY] = rng.integers(0, keys, rows)
+    tier[PLACE] = rng.permutation(rows)
+    return np.ascontiguousarray(
+        tier[:, np.lexsort((tier[PLACE], tier[LEAD], tier[KEY]))]
+    )
 
 
 def asked_of(rng: np.random.Generator, partials: int, *, outside: bool) -> Asked:
@@ -49,27 +51,27 @@ def asked_of(rng: np.random.Generator, partials: int, *, outside: bool) -> Asked
     )
 
 
-def expected(asked: Asked, run: IntGrid) -> list[tuple[int, int]]:
+def expected(asked: Asked, tier: IntGrid) -> list[tuple[int, int]]:
     """Every partial result with every row."""
     found = []
     for partial, key in enumerate(asked.key.tolist()):
-        for row in range(run.shape[1]):
-            fits = run[KEY, row] == key
-            fits &= asked.first[partial] <= run[LEAD, row] <= asked.last[partial]
+        for row in range(tier.shape[1]):
+            fits = tier[KEY, row] == key
+            fits &= asked.first[partial] <= tier[LEAD, row] <= asked.last[partial]
             for each, column in enumerate(asked.column):
                 low, high = asked.low[each, partial], asked.high[each, partial]
-                fits &= (low <= run[column, row] <= high) == asked.inside[each]
+                fits &= (low <= tier[column, row] <= high) == asked.inside[each]
             if fits:
                 found.append((partial, row))
     return found
 
 
-def met(asked: Asked, run: IntGrid, room: int) -> list[tuple[int, int]]:
+def met(asked: Asked, tier: IntGrid, room: int) -> list[tuple[int, int]]:
     """What the kernel finds, with so much room at a time."""
     pairs, found = Pairs.room(room), []
     at, row = 0, 0
     while at < asked.key.size:
-        count, at, row = meet(asked, run, at, asked.key.size, row, pairs)
+        count, at, row = meet(asked, tier, at, asked.key.size, row, pairs)
         assert count < room + BLOCK
         both = (column[:count].tolist() for column in pairs)
         found += list(zip(*both, strict=True))
@@ -82,12 +84,12 @@ def met(asked: Asked, run: IntGrid, room: int) -> list[tuple[int, int]]:
 def test_meet_finds_every_row_in_its_ranges(
     rows: int, keys: int, room: int, outside: bool, rng: np.random.Generator
 ) -> None:
-    run, asked = run_of(rng, rows, keys), asked_of(rng, 12, outside=outside)
-    assert met(asked, run, room) == expected(asked, run)
+    tier, asked = tier_of(rng, rows, keys), asked_of(rng, 12, outside=outside)
+    assert met(asked, tier, room) == expected(asked, tier)
 
 
 def test_meet_without_conditions(rng: np.random.Generator) -> None:
-    run, asked = run_of(rng, 50), asked_of(rng, 12, outside=False)
+    tier, asked = tier_of(rng, 50), asked_of(rng, 12, outside=False)
     none = np.zeros(0, np.int64)
     asked = asked._replace(
         column=none,
@@ -95,12 +97,12 @@ def test_meet_without_conditions(rng: np.random.Generator) -> None:
         low=asked.low[:0].copy(),
         high=asked.high[:0].copy(),
     )
-    assert met(asked, run, 100) == expected(asked, run)
+    assert met(asked, tier, 100) == expected(asked, tier)
 
 
 @pytest.mark.parametrize(("one", "other"), [(0, 5), (5, 0), (1, 1), (30, 70)])
 def test_merge_sorts(one: int, other: int, rng: np.random.Generator) -> None:
-    both = run_of(rng, one + other)
+    both = tier_of(rng, one + other)
     mine = np.zeros(one + other, np.bool_)
     mine[rng.permutation(one + other)[:one]] = True
     merged = np.empty_like(both)

@@ -1,9 +1,9 @@
 """Residents in sorted columns, and which of them lie in ranges.
 
-Columns are 64-bit integers: keys, times, and values as order codes. Rows of a *run* are
-sorted by key, *lead* and place, so a range of one key's leads is found by two binary
-searches. All other conditions are ranges, too. They are tested a block
-of residents and a column at a time, so that the compiler can do several at once.
+Columns are 64-bit integers: keys, times, and values as order codes. Rows of a *tier*
+are sorted by key, *lead* and place, so a range of one key's leads is found by two
+binary searches. All other conditions are ranges, too. They are tested a block of
+residents and a column at a time, so that the compiler can do several at once.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shedjoin.kernels.jit import inline_kernel, kernel
 from shedjoin.types import BoolArray, IntArray, IntGrid
 
 KEY, LEAD, PLACE, TIME = range(4)
-"""Columns that every run has; values follow."""
+"""Columns that every tier has; values follow."""
 COLUMNS = 4
 BLOCK = 256
 
@@ -39,7 +39,7 @@ class Asked(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Room for matches: number of the partial result, row of the resident in its run.
+    """Room for matches: number of the partial result, row of the resident in its tier.
 
     There is a block more room than is asked for.
     """
@@ -55,13 +55,13 @@ class Pairs(NamedTuple):
 
 
 @inline_kernel
-def first_from(run: IntGrid, key: int, lead: int) -> int:
-    """Find the first row of a run whose key and lead are not less."""
-    low, high = 0, run.shape[1]
+def first_from(tier: IntGrid, key: int, lead: int) -> int:
+    """Find the first row of a tier whose key and lead are not less."""
+    low, high = 0, tier.shape[1]
     while low < high:
         middle = (low + high) // 2
-        own = run[KEY, middle]
-        if own < key or (own == key and run[LEAD, middle] < lead):
+        own = tier[KEY, middle]
+        if own < key or (own == key and tier[LEAD, middle] < lead):
             low = middle + 1
         else:
             high = middle
@@ -69,13 +69,13 @@ def first_from(run: IntGrid, key: int, lead: int) -> int:
 
 
 @inline_kernel
-def first_beyond(run: IntGrid, key: int, lead: int, low: int) -> int:
+def first_beyond(tier: IntGrid, key: int, lead: int, low: int) -> int:
     """Find the first row from ``low`` on whose key and lead are greater."""
-    high = run.shape[1]
+    high = tier.shape[1]
     while low < high:
         middle = (low + high) // 2
-        own = run[KEY, middle]
-        if own < key or (own == key and run[LEAD, middle] <= lead):
+        own = tier[KEY, middle]
+        if own < key or (own == key and tier[LEAD, middle] <= lead):
             low = middle + 1
         else:
             high = middle
@@ -98,9 +98,9 @@ def keep_outside(values: IntArray, low: int, high: int, into_fits: BoolArray) ->
 
 @kernel
 def meet(
-    asked: Asked, run: IntGrid, start: int, end: int, start_row: int, into_pairs: Pairs
+    asked: Asked, tier: IntGrid, start: int, end: int, start_row: int, into_pairs: Pairs
 ) -> tuple[int, int, int]:
-    """Match partial results from ``start`` to ``end`` with residents of a run.
+    """Match partial results from ``start`` to ``end`` with residents of a tier.
 
     Stops when the room is full. Returns the number of matches, and the partial result
     and the row to go on from.
@@ -110,8 +110,8 @@ def meet(
     found = 0
     for partial in range(start, end):
         key = asked.key[partial]
-        first = max(first_from(run, key, asked.first[partial]), start_row)
-        beyond = first_beyond(run, key, asked.last[partial], first)
+        first = max(first_from(tier, key, asked.first[partial]), start_row)
+        beyond = first_beyond(tier, key, asked.last[partial], first)
         start_row = 0
         while first < beyond:
             if found >= room:
@@ -119,7 +119,7 @@ def meet(
             until = min(first + BLOCK, beyond)
             fits[:] = True
             for each in range(asked.column.size):
-                values = run[asked.column[each], first:until]
+                values = tier[asked.column[each], first:until]
                 low, high = asked.low[each, partial], asked.high[each, partial]
                 if asked.inside[each]:
                     keep_inside(values, low, high, fits)
@@ -138,10 +138,10 @@ def meet(
 
 
 @kernel
-def merge(one: IntGrid, other: IntGrid, into_run: IntGrid) -> None:
-    """Merge two sorted runs into one."""
+def merge(one: IntGrid, other: IntGrid, into_tier: IntGrid) -> None:
+    """Merge two sorted tiers into one."""
     at, there = 0, 0
-    for row in range(into_run.shape[1]):
+    for row in range(into_tier.shape[1]):
         mine = there >= other.shape[1]
         if not mine and at < one.shape[1]:
             column = 0
@@ -149,8 +149,8 @@ def merge(one: IntGrid, other: IntGrid, into_run: IntGrid) -> None:
                 column += 1
             mine = one[column, at] < other[column, there]
         if mine:
-            into_run[:, row] = one[:, at]
+            into_tier[:, row] = one[:, at]
             at += 1
         else:
-            into_run[:, row] = other[:, there]
+            into_tier[:, row] = other[:, there]
             there += 1

@@ -47,7 +47,10 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     ----------
     batches : iterable of (left, right) tables
         The micro-batches, in order; either table may be empty.
-    on, within, suffixes
+    on : str, list, dict, Band or Where
+        Key columns as in :func:`shedjoin.join`, predicates, or a list of both. In
+        predicates the streams are called ``left`` and ``right``.
+    within, suffixes
         As in :func:`shedjoin.join`.
     time : (str, str)
         Event-time columns of the left and the right table.

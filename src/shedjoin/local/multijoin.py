@@ -42,7 +42,9 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     ----------
     batches : iterable of dict
         The micro-batches, in order: a table of each stream, by name; any may be empty.
-    on, within
+    on : str, list, dict, Band or Where
+        Key columns as in :func:`shedjoin.multijoin`, predicates, or a list of both.
+    within
         As in :func:`shedjoin.multijoin`.
     time : dict
         Event-time column of each stream.
@@ -55,6 +57,22 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     -------
     Run
         Results and reports of every micro-batch.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from shedjoin import Band, local
+    >>> def table(*prices):
+    ...     times = pa.array([1_000_000] * len(prices), pa.timestamp("us"))
+    ...     return pa.table({"at": times, "price": prices})
+    >>> run = local.multijoin(
+    ...     [{"a": table(1.0, 5.0), "b": table(1.4), "c": table(1.1, 1.6)}],
+    ...     on=Band("price", 0.5),
+    ...     within="1 minute",
+    ...     time={"a": "at", "b": "at", "c": "at"},
+    ... )
+    >>> run.results.select(["price_a", "price_b", "price_c"]).to_pylist()
+    [{'price_a': 1.0, 'price_b': 1.4, 'price_c': 1.1}]
     """
     check_shards(shards)
     runner: Runner | None = None

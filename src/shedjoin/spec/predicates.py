@@ -56,7 +56,9 @@ class Band:
         columns = tuple(column.items()) if isinstance(column, Mapping) else column
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "eps", eps)
-        names = [columns] if isinstance(columns, str) else [*sum(columns, ())]
+        names = [columns]
+        if isinstance(columns, tuple):
+            names = [name for pair in columns for name in pair]
         if not names or not all(isinstance(name, str) and name for name in names):
             raise ParameterError(
                 f"{self!r} names no column.",

@@ -88,11 +88,11 @@ def test_the_same_whether_restored_reopened_or_neither(
         assert len({shard.blobs.digest() for shard in shards}) == 1
         matched += first.report.matched
     assert matched > 20
-    # Runs and segments that are gone leave no files.
+    # Tiers and segments that are gone leave no files.
     kept = reopened.join.store
     assert isinstance(kept, store.MultiwayStore)
-    runs = [run for own in kept.windows for some in own.runs.values() for run in some]
-    assert reopened.files == len(runs) + len(kept.payload.segments)
+    tiers = [len(some) for own in kept.windows for some in own.tiers.values()]
+    assert reopened.files == sum(tiers) + len(kept.payload.segments)
 
 
 def retried(spec: JoinSpec, orders: list[int]) -> set[tuple[bytes, str]]:

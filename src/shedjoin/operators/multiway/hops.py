@@ -108,12 +108,12 @@ class _Probe:
         met: list[IntArray] = []
         columns: list[IntGrid] = []
         count = 0
-        for at, row, run in self._meetings(partial, stream):
+        for at, row, tier in self._meetings(partial, stream):
             start = 0
             while start < at.size:
                 part = slice(start, start + self._room - count)
                 met.append(at[part])
-                columns.append(run[wanted, row[part]])
+                columns.append(tier[wanted, row[part]])
                 start += met[-1].size
                 count += met[-1].size
                 if count == self._room:
@@ -125,7 +125,7 @@ class _Probe:
     def _meetings(
         self, partial: Partial, stream: int
     ) -> Iterator[tuple[IntArray, IntArray, IntGrid]]:
-        """Which of the partial results met which rows of a run, run by run.
+        """Which of the partial results met which rows of a tier, tier by tier.
 
         Partial results are taken by time, so that a basic window is looked into by
         those alone whose window reaches it.
@@ -140,13 +140,13 @@ class _Probe:
             first, last = windows.start_us(window), windows.end_us(window)
             start = int(np.searchsorted(latest, first - reach_us))
             end = int(np.searchsorted(latest, last + keep_us, side="right"))
-            for run in windows.runs[window]:
+            for tier in windows.tiers[window]:
                 at, row = start, 0
                 while at < end:
-                    found, at, row = meet(asked, run.columns, at, end, row, pairs)
+                    found, at, row = meet(asked, tier.columns, at, end, row, pairs)
                     if found:
                         yield (
                             order[pairs.partial[:found]],
                             pairs.row[:found],
-                            run.columns,
+                            tier.columns,
                         )

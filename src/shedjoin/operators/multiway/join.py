@@ -58,6 +58,6 @@ class MultiwayJoin:
         return windowed_step(self.store, joined, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Give the part of the directory; the runs follow from the rows."""
+        """Give the part of the directory; the tiers follow from the rows."""
         del changes
         return self.store.stored()

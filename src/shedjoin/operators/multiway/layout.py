@@ -17,7 +17,7 @@ from shedjoin.types import IntArray, IntGrid
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Columns of the runs of one stream.
+    """Columns of the tiers of one stream.
 
     Rows of a key are sorted by the column ``lead``, by time if there is none. The other
     columns that are compared are ``values``.
@@ -45,7 +45,7 @@ class Layout:
         return COLUMNS + len(self.values)
 
     def place_of(self, column: str) -> int:
-        """Number of a column in the runs."""
+        """Number of a column in the tiers."""
         return LEAD if column == self.lead else COLUMNS + self.values.index(column)
 
     def columns(self, rows: pa.RecordBatch, hot: Hot, place: IntArray) -> IntGrid:

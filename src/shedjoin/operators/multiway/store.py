@@ -83,14 +83,14 @@ class MultiwayStore:
         return {
             "pieces": [[piece.segment.id, *piece[1:]] for piece in pieces],
             "windows": [windows.stored() for windows in self.windows],
-            "next_runs": [windows.next_run for windows in self.windows],
+            "next_tiers": [windows.next_tier for windows in self.windows],
         }
 
     def _know(self, own: dict[str, Any]) -> None:
         for number, *facts in own["pieces"]:
             self.pieces[number] = Piece(self.payload.segments[number], *facts)
-        for windows, number in zip(self.windows, own["next_runs"], strict=True):
-            windows.next_run = number
+        for windows, number in zip(self.windows, own["next_tiers"], strict=True):
+            windows.next_tier = number
 
     def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
         """Make rows residents: a new segment, and entries in basic windows."""
@@ -151,7 +151,7 @@ class MultiwayStore:
 
     def is_empty(self, stream: int) -> bool:
         """Whether nobody of a stream can be matched."""
-        return not self.windows[stream].runs
+        return not self.windows[stream].tiers
 
     def residents(self, stream: int) -> int:
         """Count the rows of a stream that an arrival could still match."""

@@ -1,8 +1,8 @@
 """Basic windows of one stream: its residents by stretches of event time.
 
-A basic window holds the rows of one stretch in sorted *runs*. What arrives makes a new
-run; it is merged with the one before while that is not four times as large. So each row
-is merged a few times, and there are few runs to look into.
+A basic window holds the rows of one stretch in sorted *tiers*. What arrives makes a new
+tier; it is merged with the one before while that is not four times as large. So each
+row is merged a few times, and there are few tiers to look into.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SHORTEST_US = 100_000
 _GROWTH = 4
 
 
-class Run(NamedTuple):
+class Tier(NamedTuple):
     """Sorted columns, kept in the workspace under a number."""
 
     number: int
@@ -43,7 +43,7 @@ class BasicWindows:
     Parameters
     ----------
     workspace : Workspace
-        Holds the runs.
+        Holds the tiers.
     name : str
         Name of the stream in the workspace.
     layout : Layout
@@ -59,15 +59,15 @@ class BasicWindows:
         self._name = name
         self._layout = layout
         self.width_us = max(SHORTEST_US, keep_us // PARTS)
-        self.next_run = 0
-        self.runs: dict[int, list[Run]] = {}
+        self.next_tier = 0
+        self.tiers: dict[int, list[Tier]] = {}
 
     def open(self, stored: Iterable[tuple[int, Sequence[Sequence[int]]]]) -> None:
-        """Find the runs in a workspace that has them."""
-        for window, runs in stored:
-            self.runs[window] = [
-                Run(number, self._shaped(self._workspace.array(self._file(number))))
-                for number, _ in runs
+        """Find the tiers in a workspace that has them."""
+        for window, tiers in stored:
+            self.tiers[window] = [
+                Tier(number, self._shaped(self._workspace.array(self._file(number))))
+                for number, _ in tiers
             ]
 
     def restore(
@@ -75,65 +75,65 @@ class BasicWindows:
         stored: Iterable[tuple[int, Sequence[Sequence[int]]]],
         parts: Sequence[IntGrid],
     ) -> None:
-        """Make the runs again from all rows, given in the order of their places."""
+        """Make the tiers again from all rows, given in the order of their places."""
         if not parts:
             return
         by_window = dict(self._by_window(np.concatenate(parts, axis=1)))
-        for window, runs in stored:
-            cuts = np.cumsum([count for _, count in runs])[:-1]
+        for window, tiers in stored:
+            cuts = np.cumsum([count for _, count in tiers])[:-1]
             columns = np.split(by_window[window], cuts, axis=1)
-            self.runs[window] = [
+            self.tiers[window] = [
                 self._kept(number, _sorted(own))
-                for (number, _), own in zip(runs, columns, strict=True)
+                for (number, _), own in zip(tiers, columns, strict=True)
             ]
 
     def stored(self) -> list[tuple[int, list[tuple[int, int]]]]:
         """What :meth:`open` and :meth:`restore` need to know."""
         return [
-            (window, [(run.number, run.rows) for run in runs])
-            for window, runs in sorted(self.runs.items())
+            (window, [(tier.number, tier.rows) for tier in tiers])
+            for window, tiers in sorted(self.tiers.items())
         ]
 
     def insert(self, rows: IntGrid) -> None:
         """Add rows, given in the order of their places."""
         for window, own in self._by_window(rows):
-            runs = self.runs.setdefault(window, [])
+            tiers = self.tiers.setdefault(window, [])
             added = _sorted(own)
-            while runs and runs[-1].rows < _GROWTH * added.shape[1]:
-                before = runs.pop()
+            while tiers and tiers[-1].rows < _GROWTH * added.shape[1]:
+                before = tiers.pop()
                 merged = np.empty((added.shape[0], before.rows + added.shape[1]), int)
                 merge(before.columns, added, merged)
                 self._workspace.drop_array(self._file(before.number))
                 added = merged
-            runs.append(self._kept(self.next_run, added))
-            self.next_run += 1
+            tiers.append(self._kept(self.next_tier, added))
+            self.next_tier += 1
 
     def remove(self, segment: int, first_us: int, last_us: int) -> IntArray:
         """Take the rows of a segment out, all between two times; give their places."""
         taken = []
         for window in self.between(first_us, last_us):
             left = []
-            for run in self.runs[window]:
-                mine = segment_of(run.columns[PLACE]) == segment
+            for tier in self.tiers[window]:
+                mine = segment_of(tier.columns[PLACE]) == segment
                 if mine.any():
-                    taken.append(run.columns[PLACE, mine])
-                    left += self._without(run, mine)
+                    taken.append(tier.columns[PLACE, mine])
+                    left += self._without(tier, mine)
                 else:
-                    left.append(run)
+                    left.append(tier)
             self._set(window, left)
         return np.sort(np.concatenate(taken)) if taken else np.zeros(0, np.int64)
 
     def expire(self, horizon_us: int) -> Iterator[IntArray]:
         """Drop the windows that end at or before a time; give the places of rows."""
-        for window in [n for n in self.runs if self.end_us(n) <= horizon_us]:
-            for run in self.runs.pop(window):
-                self._workspace.drop_array(self._file(run.number))
-                yield run.columns[PLACE]
+        for window in [n for n in self.tiers if self.end_us(n) <= horizon_us]:
+            for tier in self.tiers.pop(window):
+                self._workspace.drop_array(self._file(tier.number))
+                yield tier.columns[PLACE]
 
     def between(self, first_us: int, last_us: int) -> list[int]:
         """Windows with times between two times, oldest first."""
         first, last = first_us // self.width_us, last_us // self.width_us
-        return sorted(window for window in self.runs if first <= window <= last)
+        return sorted(window for window in self.tiers if first <= window <= last)
 
     def start_us(self, window: int) -> int:
         """The first time of a window."""
@@ -150,23 +150,25 @@ class BasicWindows:
     def count_after(self, time_us: int, first_segment: int = 0) -> int:
         """Count the rows after a time, of all segments from one on."""
         count = 0
-        for window, runs in self.runs.items():
+        for window, tiers in self.tiers.items():
             if self.end_us(window) <= time_us:
                 continue
             whole = self.start_us(window) > time_us and not first_segment
-            for run in runs:
+            for tier in tiers:
                 if whole:
-                    count += run.rows
+                    count += tier.rows
                 else:
-                    fits = run.columns[TIME] > time_us
-                    fits &= segment_of(run.columns[PLACE]) >= first_segment
+                    fits = tier.columns[TIME] > time_us
+                    fits &= segment_of(tier.columns[PLACE]) >= first_segment
                     count += int(np.count_nonzero(fits))
         return count
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all runs."""
-        return sum(run.columns.nbytes for runs in self.runs.values() for run in runs)
+        """Bytes of all tiers."""
+        return sum(
+            tier.columns.nbytes for tiers in self.tiers.values() for tier in tiers
+        )
 
     def _by_window(self, rows: IntGrid) -> Iterator[tuple[int, IntGrid]]:
         """Tell rows apart by window; those of one stay in their order."""
@@ -181,23 +183,23 @@ class BasicWindows:
         for part in np.split(order, cuts):
             yield int(window[part[0]]), np.take(rows, part, axis=1)
 
-    def _without(self, run: Run, gone: BoolArray) -> list[Run]:
-        self._workspace.drop_array(self._file(run.number))
+    def _without(self, tier: Tier, gone: BoolArray) -> list[Tier]:
+        self._workspace.drop_array(self._file(tier.number))
         if gone.all():
             return []
-        return [self._kept(run.number, run.columns[:, ~gone])]
+        return [self._kept(tier.number, tier.columns[:, ~gone])]
 
-    def _set(self, window: int, runs: list[Run]) -> None:
-        if runs:
-            self.runs[window] = runs
+    def _set(self, window: int, tiers: list[Tier]) -> None:
+        if tiers:
+            self.tiers[window] = tiers
         else:
-            del self.runs[window]
+            del self.tiers[window]
 
-    def _kept(self, number: int, columns: IntGrid) -> Run:
+    def _kept(self, number: int, columns: IntGrid) -> Tier:
         array = self._workspace.new_array(self._file(number), columns.size)
         kept = self._shaped(array)
         kept[:] = columns
-        return Run(number, kept)
+        return Tier(number, kept)
 
     def _shaped(self, array: IntArray) -> IntGrid:
         columns = self._layout.width
