@@ -57,10 +57,12 @@ def _pairs_per_s(residents: int, arrivals: int, lead: int) -> float:
     first, other = (times, band) if lead == TIME else (band, times)
     asked = Asked(
         np.zeros(arrivals, np.int64),
-        *first,
+        first[0],
+        first[1],
         np.array([COLUMNS if lead == TIME else TIME]),
         np.array([True]),
-        *(one[np.newaxis].copy() for one in other),
+        other[0][np.newaxis].copy(),
+        other[1][np.newaxis].copy(),
     )
     matches = _count(asked, tier)
     close = np.abs(value[:, np.newaxis] - tier[COLUMNS, :100]) <= EPS

@@ -95,7 +95,7 @@ class Case:
     def _batches(self) -> list[Batch]:
         rng, ids, now = self._rng, count(), 100
         most = {2: 9, 3: 6, 4: 4, 5: 3}[len(self.names)]
-        batches = []
+        batches: list[Batch] = []
         for _ in range(rng.randint(2, 6)):
             batches.append(
                 {

@@ -113,11 +113,12 @@ def compares(a: Any, operator: str, b: Any) -> bool:  # noqa: ANN401
     if isinstance(a, float) and isinstance(b, float):
         equal = a == b or (math.isnan(a) and math.isnan(b))
         less = a < b or (math.isnan(b) and not math.isnan(a))
-    return {
+    answers: dict[str, bool] = {
         "=": equal,
         "!=": not equal,
         "<": less,
         "<=": less or equal,
         ">": not less and not equal,
         ">=": not less,
-    }[operator]
+    }
+    return answers[operator]

@@ -73,15 +73,16 @@ class Band:
 
     def __repr__(self) -> str:
         columns = self.columns
-        column = columns if isinstance(columns, str) else dict(columns)
+        column = dict(columns) if isinstance(columns, tuple) else columns
         return f"Band({column!r}, {self.eps!r})"
 
     def _length(self) -> float:
         """Give ``eps`` as a number, durations in microseconds."""
         if isinstance(self.eps, str | timedelta):
             return parse_duration(self.eps)
-        known = isinstance(self.eps, Real) and not isinstance(self.eps, bool | np.bool_)
-        if not known or not abs(self.eps) < np.inf:
+        eps: Any = self.eps
+        known = isinstance(eps, Real) and not isinstance(eps, bool | np.bool_)
+        if not known or not abs(eps) < np.inf:
             raise ParameterError(
                 f"{self!r} has no finite number for eps.",
                 fix='pass Band("price", 0.5), or of times Band("seen_at", "1 minute").',

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.predicates import as_single, compares, is_near
-from shedjoin.columns.codes import codes_of, order_codes, values_of
+from shedjoin.columns.codes import Reals, codes_of, order_codes, values_of
 from shedjoin.operators.multiway.bounds import band_bounds, compare_bounds
 from shedjoin.spec.predicates import OPERATORS
 from shedjoin.spec.terms import BandTerm, Kind
@@ -48,7 +48,7 @@ def test_band_of_singles(value: float, other: float, eps: float) -> None:
 @pytest.mark.parametrize("kind", ["float32", "float64"])
 def test_the_ends_of_a_band_are_exact(kind: Kind, rng: np.random.Generator) -> None:
     real = np.float32 if kind == "float32" else np.float64
-    values = np.concatenate(
+    values: Reals = np.concatenate(
         [
             rng.normal(size=500),
             rng.integers(-8, 8, 500) / 4,
