@@ -64,9 +64,10 @@ def _pairs_per_s(residents: int, arrivals: int, lead: int) -> float:
         other[0][np.newaxis].copy(),
         other[1][np.newaxis].copy(),
     )
-    matches = _count(asked, tier)
-    close = np.abs(value[:, np.newaxis] - tier[COLUMNS, :100]) <= EPS
-    assert matches >= np.count_nonzero(close)
+    near = np.sort(tier[COLUMNS])
+    until = np.searchsorted(near, value + EPS, side="right")
+    matches = int(np.sum(until - np.searchsorted(near, value - EPS)))
+    assert _count(asked, tier) == matches
     return arrivals * residents / _fastest(lambda: _count(asked, tier))
 
 
