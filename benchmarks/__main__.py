@@ -13,6 +13,7 @@ NAMES = {
     "exact": "the join on Spark against Spark's own join and the bare engine",
     "window-growth": "cost of a micro-batch when the window is 16 times longer",
     "kernels": "the join on one core, without Spark",
+    "band": "band joins on one core: a nested loop, a sorted index, the whole join",
     "budget": "results and importance kept in 5 to 50 % of the memory",
     "learning": "policies that learn against the same policies told the truth",
     "shedding": "what shedding costs per arrival, on one core",

@@ -7,6 +7,7 @@ from shedjoin.policies.goals import MostImportant, MostResults, Sample
 from shedjoin.sampling.aggregates import Avg, Count, Sum
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.importance import Histogram, Lookup
+from shedjoin.spec.predicates import Band, Where
 from shedjoin.spec.recompute import Adaptive, Amortised, Every, Successive
 from shedjoin.spec.window import Within
 from shedjoin.version import VERSION
@@ -15,6 +16,7 @@ __all__ = [
     "Adaptive",
     "Amortised",
     "Avg",
+    "Band",
     "Budget",
     "Control",
     "Count",
@@ -26,6 +28,7 @@ __all__ = [
     "Sample",
     "Successive",
     "Sum",
+    "Where",
     "Within",
     "aggregate",
     "estimate",

@@ -12,8 +12,8 @@ from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, MostImportant, shedding_of
 from shedjoin.sampling.aggregates import Aggregate
 from shedjoin.spec.budget import Budget
-from shedjoin.spec.keys import On
-from shedjoin.spec.multijoin import OnEach, WithinEach
+from shedjoin.spec.conditions import OnPair, OnStreams
+from shedjoin.spec.multijoin import WithinEach
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.shedding import Discipline
 from shedjoin.spec.window import Duration, Within
@@ -26,7 +26,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     left: DataFrame,
     right: DataFrame,
     *,
-    on: On,
+    on: OnPair,
     within: Within,
     budget: Budget | None = None,
     keep: Goal | Policy | None = None,
@@ -56,7 +56,8 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     left, right : DataFrame
         The streams, each with ``withWatermark`` on its event time.
     on : str, list of str, or dict
-        Key columns: ``"id"``, ``["a", "b"]``, or ``{"left_id": "right_id"}``.
+        Key columns: ``"id"``, ``["a", "b"]``, or ``{"left_id": "right_id"}``. Not
+        yet predicates: they are joined by in :mod:`shedjoin.local`.
     within : Within
         The window: ``left.t - before <= right.t <= left.t + after``.
     budget : Budget, optional
@@ -119,7 +120,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
 def multijoin(
     streams: Mapping[str, DataFrame],
     *,
-    on: OnEach,
+    on: OnStreams,
     within: WithinEach,
     time: Mapping[str, str] | None = None,
     shards: int | None = None,
@@ -139,7 +140,8 @@ def multijoin(
         Two to five streams by name, each with ``withWatermark`` on its event time; or
         as many batch DataFrames.
     on : str, list of str, or dict
-        Key columns: ``"id"``, ``["a", "b"]``, or those of each stream by its name.
+        Key columns: ``"id"``, ``["a", "b"]``, or those of each stream by its name. Not
+        yet predicates.
     within : str, timedelta, or dict
         How long a row waits for the others: ``"1 minute"``, or by stream.
     time : dict, optional

@@ -14,6 +14,7 @@ ROOT = Path(__file__).parents[2]
 RATES = ["passthrough", "native_memory", "native_rocksdb"]
 FIELDS = {
     "kernels": ["arrivals_per_s", "arrivals_per_s_10_matches"],
+    "band": ["nested_pairs_per_s", "sorted_pairs_per_s", "gain", "arrivals_per_s"],
     "exact": ["equal", "rows_per_s"]
     + [f"{name}_rows_per_s" for name in RATES]
     + [f"ratio_{name}" for name in RATES],

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from shedjoin.operators.exact.runs import SMALL_BYTES, Run, worth_moving
+from shedjoin.operators.exact.runs import Run, worth_moving
+from shedjoin.state.merging import SMALL_BYTES
 from shedjoin.state.segments import Segment
 
 FOREVER = 1 << 60

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from shedjoin.local.shard import LocalShard
-from shedjoin.operators.exact import matches
+from shedjoin.operators.frame import results
 from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.streams import JoinSpec, StreamSpec
 from support.shards import SCHEMA, Arrival, blob_of
@@ -45,7 +45,7 @@ def contents(batches: list[pa.RecordBatch]) -> list[Counter[tuple[object, ...]]]
 def test_the_same_batches(
     streams: int, room: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matches, "ROOM", room)
+    monkeypatch.setattr(results, "ROOM", room)
     random, spec = Random(streams), spec_of(streams)
     shards = LocalShard(spec, 0), LocalShard(spec, 0)
     number = 0

@@ -7,7 +7,7 @@ import pytest
 from oracle.stories import STORIES, Story
 from shedjoin.local.shard import MemoryBlobs
 from shedjoin.operators.choice import open_join
-from shedjoin.operators.exact import matches
+from shedjoin.operators.frame import results
 from shedjoin.operators.frame.join import BEGINNING_MS, Opening, Outcome
 from shedjoin.state.workspace import MemoryWorkspace
 from support.shards import Arrival, Shard, blob_of, make_spec, pairs_of
@@ -35,12 +35,12 @@ def play(shard: Shard, beat: Beat, ids: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("restored", [False, True], ids=["live", "restored"])
 @pytest.mark.parametrize("direct", [True, False], ids=["direct", "colliding"])
-@pytest.mark.parametrize("room", [1, matches.ROOM])
+@pytest.mark.parametrize("room", [1, results.ROOM])
 @pytest.mark.parametrize("case", CASES)
 def test_case(
     case: str, room: int, direct: bool, restored: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matches, "ROOM", room)
+    monkeypatch.setattr(results, "ROOM", room)
     window, beats = CASES[case]
     shard = Shard(make_spec(*window, direct=direct))
     ids: dict[str, int] = {}
@@ -65,7 +65,7 @@ def test_story(story: Story) -> None:
 
 @pytest.mark.parametrize("room", [1, 7, 99, 100])
 def test_more_matches_than_room(room: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matches, "ROOM", room)
+    monkeypatch.setattr(results, "ROOM", room)
     shard = Shard(make_spec(0, 0))
     rows = [Arrival(1, 50, number) for number in range(10)]
     outcome = shard.run((rows, rows), 0)
@@ -74,7 +74,7 @@ def test_more_matches_than_room(room: int, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_results_come_in_bounded_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matches, "ROOM", 1000)
+    monkeypatch.setattr(results, "ROOM", 1000)
     left = [Arrival(1, 50, number) for number in range(400)]
     right = [Arrival(1, 50, number) for number in range(70)]
     outcome = Shard(make_spec(0, 0)).run((left, right), 0)
@@ -114,7 +114,7 @@ def test_no_arrivals() -> None:
 def test_wide_rows_are_gathered_in_small_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(matches, "ROOM_BYTES", 4800)
+    monkeypatch.setattr(results, "ROOM_BYTES", 4800)
     rows = [Arrival(1, 50, number) for number in range(60)]
     outcome = Shard(make_spec(0, 0)).run((rows, rows), 0)
     assert outcome.report.matched == 3600

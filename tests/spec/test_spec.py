@@ -11,6 +11,7 @@ from shedjoin.spec.budget import Budget
 from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec, StreamSpec
+from shedjoin.spec.terms import BandTerm, CheckTerm, CompareTerm
 
 MINUTE, HOUR = 60_000_000, 3_600_000_000
 LEFT = StreamSpec(
@@ -49,6 +50,12 @@ CHANGES: dict[str, dict[str, Any]] = {
     "right column added": right(columns=(*RIGHT.columns, ("w", "int"))),
     "left column gone": left(columns=LEFT.columns[:2]),
     "right columns in another order": right(columns=RIGHT.columns[::-1]),
+    "a band": {"terms": (BandTerm(("t", "t"), 5, "integer"),)},
+    "another eps": {"terms": (BandTerm(("t", "t"), 6, "integer"),)},
+    "another column": {"terms": (BandTerm(("u", "t"), 5, "integer"),)},
+    "a comparison": {"terms": (CompareTerm((0, 1), ("t", "t"), "<", "integer"),)},
+    "another operator": {"terms": (CompareTerm((0, 1), ("t", "t"), ">", "integer"),)},
+    "a function": {"terms": (CheckTerm((0, 1), ("t", "t"), max),)},
 }
 
 
@@ -75,6 +82,12 @@ def test_budget_and_policy_may_change() -> None:
     ]
     prints = {replace(SPEC, shedding=one).fingerprint() for one in budgets}
     assert prints == {SPEC.fingerprint()}
+
+
+def test_a_function_may_change() -> None:
+    one, other = (CheckTerm((0, 1), ("t", "t"), test) for test in (max, min))
+    prints = [replace(SPEC, terms=(term,)).fingerprint() for term in (one, other)]
+    assert prints[0] == prints[1]
 
 
 @pytest.mark.parametrize(

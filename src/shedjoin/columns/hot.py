@@ -48,8 +48,14 @@ def _in_microseconds(array: pa.Array) -> pa.Array:
 
 
 def hot_columns(rows: pa.RecordBatch, stream: StreamSpec, *, direct: bool) -> Hot:
-    """Key and time of every row of a batch of that stream."""
-    key = as_int64(rows.column(stream.keys[0] if direct else HASH_COLUMN))
+    """Key and time of every row of a batch of that stream.
+
+    Without key columns all rows have the same key, and so meet in one shard.
+    """
+    if stream.keys:
+        key = as_int64(rows.column(stream.keys[0] if direct else HASH_COLUMN))
+    else:
+        key = np.zeros(rows.num_rows, np.int64)
     time = as_int64(_in_microseconds(rows.column(stream.time)))
     key.flags.writeable = False
     time.flags.writeable = False

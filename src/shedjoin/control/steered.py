@@ -41,7 +41,7 @@ def steered(
             fix="start with the former keep=, or with a new checkpointLocation.",
         )
     if shedding is not None:
-        shedding.budget.check(len(spec.streams), spec.shards)
+        spec.check_shedding(shedding)
     return replace(spec, shedding=shedding)
 
 

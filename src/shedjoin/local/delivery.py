@@ -13,7 +13,8 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.packing import pack
 from shedjoin.local.tables import usable_rows, with_importance
 from shedjoin.spec.importance import Source
-from shedjoin.spec.streams import JoinSpec, StreamSpec
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.spec.terms import columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,8 @@ class Delivery:
         parts = []
         worth = self.importance or (None,) * len(tables)
         for number, stream in enumerate(spec.streams):
-            usable = usable_rows(tables[number], stream, direct=spec.direct)
+            named = columns_of(spec.terms, number)
+            usable = usable_rows(tables[number], stream, named, direct=spec.direct)
             usable = with_importance(usable, worth[number])
             size = -(-usable.num_rows // self.blobs) or 1
             starts = range(0, usable.num_rows, size)
@@ -42,9 +44,10 @@ class Delivery:
             yield from pack([rows], number, spec)
 
 
-def greatest_us(table: pa.Table, stream: StreamSpec) -> int | None:
-    """Find the latest time of the rows that take part."""
-    usable = usable_rows(table, stream, direct=True)
+def greatest_us(table: pa.Table, spec: JoinSpec, number: int) -> int | None:
+    """Find the latest time of the rows of a stream that take part."""
+    stream = spec.streams[number]
+    usable = usable_rows(table, stream, columns_of(spec.terms, number), direct=True)
     time = usable.column(stream.time).cast(pa.timestamp("us"), safe=False)
     value: int | None = pc.max(time.view(pa.int64())).as_py()
     return value

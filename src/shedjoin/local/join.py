@@ -14,8 +14,8 @@ from shedjoin.local.tables import make_spec
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, MostImportant, shedding_of
 from shedjoin.spec.budget import Budget
+from shedjoin.spec.conditions import OnPair
 from shedjoin.spec.importance import by_side
-from shedjoin.spec.keys import On
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.shedding import Discipline
 from shedjoin.spec.window import Duration, Within, check_window, parse_duration
@@ -24,7 +24,7 @@ from shedjoin.spec.window import Duration, Within, check_window, parse_duration
 def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywords)
     batches: Iterable[tuple[pa.Table, pa.Table]],
     *,
-    on: On,
+    on: OnPair,
     within: Within,
     time: tuple[str, str],
     lateness: Duration | tuple[Duration, Duration] = "0 seconds",
@@ -47,7 +47,10 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     ----------
     batches : iterable of (left, right) tables
         The micro-batches, in order; either table may be empty.
-    on, within, suffixes
+    on : str, list, dict, Band or Where
+        Key columns as in :func:`shedjoin.join`, predicates, or a list of both. In
+        predicates the streams are called ``left`` and ``right``.
+    within, suffixes
         As in :func:`shedjoin.join`.
     time : (str, str)
         Event-time columns of the left and the right table.

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
+from shedjoin.columns.terms import Streams
 from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner, check_shards
 from shedjoin.local.tables import spec_of
+from shedjoin.spec.conditions import OnStreams, split_on
 from shedjoin.spec.multijoin import (
-    OnEach,
     WithinEach,
     by_name,
     check_streams,
@@ -24,7 +26,7 @@ from shedjoin.spec.window import Duration, parse_duration
 def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     batches: Iterable[Mapping[str, pa.Table]],
     *,
-    on: OnEach,
+    on: OnStreams,
     within: WithinEach,
     time: Mapping[str, str],
     lateness: Duration | Mapping[str, Duration] = "0 seconds",
@@ -40,7 +42,9 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     ----------
     batches : iterable of dict
         The micro-batches, in order: a table of each stream, by name; any may be empty.
-    on, within
+    on : str, list, dict, Band or Where
+        Key columns as in :func:`shedjoin.multijoin`, predicates, or a list of both.
+    within
         As in :func:`shedjoin.multijoin`.
     time : dict
         Event-time column of each stream.
@@ -53,6 +57,22 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     -------
     Run
         Results and reports of every micro-batch.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from shedjoin import Band, local
+    >>> def table(*prices):
+    ...     times = pa.array([1_000_000] * len(prices), pa.timestamp("us"))
+    ...     return pa.table({"at": times, "price": prices})
+    >>> run = local.multijoin(
+    ...     [{"a": table(1.0, 5.0), "b": table(1.4), "c": table(1.1, 1.6)}],
+    ...     on=Band("price", 0.5),
+    ...     within="1 minute",
+    ...     time={"a": "at", "b": "at", "c": "at"},
+    ... )
+    >>> run.results.select(["price_a", "price_b", "price_c"]).to_pylist()
+    [{'price_a': 1.0, 'price_b': 1.4, 'price_c': 1.1}]
     """
     check_shards(shards)
     runner: Runner | None = None
@@ -60,14 +80,21 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
         if runner is None:
             names = check_streams(tables)
             schemas = [table.schema for table in tables.values()]
+            conditions = split_on(on)
+            keys: Sequence[tuple[str, ...]] = ((),) * len(names)
+            if not conditions.keyless:
+                keys = stream_keys(conditions.keys, names)
             spec = spec_of(
                 names,
                 schemas,
-                stream_keys(on, names),
+                keys,
                 by_name("time", time, names),
                 stream_keeps_us(within, names),
                 shards,
                 [f"_{name}" for name in names],
+            )
+            spec = replace(
+                spec, terms=Streams(names, schemas).terms(conditions.predicates)
             )
             each = lateness
             if not isinstance(each, Mapping):

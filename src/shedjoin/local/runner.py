@@ -84,8 +84,8 @@ class Runner:
         self.done.state_bytes.append(b"".join(digests))
         self._watermark.observe(
             [
-                greatest_us(table, stream)
-                for table, stream in zip(tables, self._spec.streams, strict=True)
+                greatest_us(table, self._spec, stream)
+                for stream, table in enumerate(tables)
             ]
         )
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from shedjoin.columns.hot import as_int64, fits_64_bits
+from shedjoin.columns.terms import Streams
 from shedjoin.errors import ColumnTypeError
+from shedjoin.spec.conditions import OnPair, split_on
 from shedjoin.spec.importance import Source, evaluate
 from shedjoin.spec.keys import (
     SIDES,
-    On,
     check_pair,
     key_pairs,
     output_columns,
@@ -33,7 +35,7 @@ from shedjoin.types import IntArray
 
 def make_spec(
     schemas: Sequence[pa.Schema],
-    on: On,
+    on: OnPair,
     within: Within,
     time: Sequence[str],
     shards: int,
@@ -41,9 +43,13 @@ def make_spec(
 ) -> JoinSpec:
     """Check the arguments of a join of two tables and put them into a spec."""
     time, suffixes = check_pair("time", time), check_pair("suffixes", suffixes)
-    keys = tuple(zip(*key_pairs(on), strict=True))
+    conditions = split_on(on)
+    keys: Sequence[tuple[str, ...]] = ((), ())
+    if not conditions.keyless:
+        keys = tuple(zip(*key_pairs(conditions.keys), strict=True))
     keeps_us = (within.after_us, within.before_us)
-    return spec_of(SIDES, schemas, keys, time, keeps_us, shards, suffixes)
+    spec = spec_of(SIDES, schemas, keys, time, keeps_us, shards, suffixes)
+    return replace(spec, terms=Streams(SIDES, schemas).terms(conditions.predicates))
 
 
 def spec_of(
@@ -72,7 +78,7 @@ def spec_of(
     return JoinSpec(
         streams=tuple(streams),
         shards=shards,
-        direct=len(kinds) == 1 and fits_64_bits(kinds[0]),
+        direct=not kinds or (len(kinds) == 1 and fits_64_bits(kinds[0])),
         output=output_columns([schema.names for schema in schemas], keys, suffixes),
     )
 
@@ -104,9 +110,14 @@ def _key_types(
     return kinds
 
 
-def usable_rows(table: pa.Table, stream: StreamSpec, *, direct: bool) -> pa.RecordBatch:
-    """Rows with a key and a time, with the hash of their key if the join needs one."""
-    for name in (*stream.keys, stream.time):
+def usable_rows(
+    table: pa.Table, stream: StreamSpec, named: Sequence[str] = (), *, direct: bool
+) -> pa.RecordBatch:
+    """Rows with a key and a time, with the hash of their key if the join needs one.
+
+    Nor may the ``named`` columns be null.
+    """
+    for name in (*stream.keys, stream.time, *named):
         if table[name].null_count:
             table = table.filter(pc.is_valid(table[name]))
     rows = pa.concat_batches(table.to_batches()) if table.num_rows else _empty(table)

@@ -5,17 +5,24 @@ from __future__ import annotations
 from shedjoin.operators.budgeted.join import BudgetedJoin
 from shedjoin.operators.exact.join import ExactJoin
 from shedjoin.operators.frame.join import Join, Opening
+from shedjoin.operators.multiway.join import MultiwayJoin
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
-_KINDS: dict[str, type[ExactJoin | BudgetedJoin]] = {
+_BY_KEY: dict[str, type[ExactJoin | BudgetedJoin]] = {
     operator.kind: operator for operator in (ExactJoin, BudgetedJoin)
+}
+_KINDS: dict[str, type[ExactJoin | BudgetedJoin | MultiwayJoin]] = {
+    **_BY_KEY,
+    MultiwayJoin.kind: MultiwayJoin,
 }
 
 
 def kind_of(spec: JoinSpec) -> str:
     """Name the kind of join."""
+    if spec.terms:
+        return MultiwayJoin.kind
     return ExactJoin.kind if spec.shedding is None else BudgetedJoin.kind
 
 
@@ -26,12 +33,17 @@ def holds_nothing(directory: Directory, spec: JoinSpec) -> bool:
 
 
 def open_join(opening: Opening) -> Join:
-    """Open the join of a shard; state of another kind of join is taken over."""
-    operator = _KINDS[kind_of(opening.spec)]
+    """Open the join of a shard; state of another kind of join is taken over.
+
+    A join by predicates has no other kind: its fingerprint is its own.
+    """
+    if opening.spec.terms:
+        return MultiwayJoin.open(opening)
+    operator = _BY_KEY[kind_of(opening.spec)]
     directory = opening.directory
     if directory is None or directory.kind == operator.kind:
         return operator.open(opening)
-    former = _KINDS[directory.kind]
+    former = _BY_KEY[directory.kind]
     payload = Payload(
         opening.workspace,
         next_id=directory.next_id,

@@ -26,7 +26,8 @@ from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
 from shedjoin.spark.throttle import keep_time
 from shedjoin.spark.wire import JOINED, PACKED, STEERED, Packer, Packing, unpack_rows
-from shedjoin.spec.keys import SIDES, On, check_pair, key_pairs
+from shedjoin.spec.conditions import OnPair, refuse_predicates
+from shedjoin.spec.keys import SIDES, check_pair, key_pairs
 from shedjoin.spec.report import combine, count_types
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import (
@@ -43,7 +44,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     left: DataFrame,
     right: DataFrame,
     *,
-    on: On,
+    on: OnPair,
     within: Within,
     shedding: Shedding | None,
     importance: object,
@@ -56,6 +57,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
 ) -> DataFrame:
     """Join two DataFrames; see :func:`shedjoin.join`."""
     check_window(within)
+    refuse_predicates(on)
     check_frames({"left": left, "right": right})
     arguments = Arguments(
         names=SIDES,

@@ -8,8 +8,8 @@ from pyspark.sql import DataFrame
 
 from shedjoin.spark.columns import Arguments, make_spec
 from shedjoin.spark.join import check_frames, planned, shard_count
+from shedjoin.spec.conditions import OnStreams, refuse_predicates
 from shedjoin.spec.multijoin import (
-    OnEach,
     WithinEach,
     by_name,
     check_streams,
@@ -21,7 +21,7 @@ from shedjoin.spec.multijoin import (
 def multijoin(
     streams: Mapping[str, DataFrame],
     *,
-    on: OnEach,
+    on: OnStreams,
     within: WithinEach,
     time: Mapping[str, str] | None,
     shards: int | None,
@@ -29,6 +29,7 @@ def multijoin(
     event_time: str | None,
 ) -> DataFrame:
     """Join several DataFrames; see :func:`shedjoin.multijoin`."""
+    refuse_predicates(on)
     names = check_streams(streams)
     check_frames(streams)
     frames = list(streams.values())

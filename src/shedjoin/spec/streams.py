@@ -7,9 +7,10 @@ import json
 from dataclasses import asdict, dataclass, replace
 from functools import cache
 
-from shedjoin.errors import ColumnError
+from shedjoin.errors import ColumnError, ParameterError
 from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.shedding import Shedding
+from shedjoin.spec.terms import Term
 
 HASH_COLUMN = "__shedjoin_hash"
 """Added to packed rows whose key does not fit 64 bits."""
@@ -46,7 +47,10 @@ class JoinSpec:
     Rows of the times t are a result if ``max(t) - t[j] <= keep_us`` of every stream j.
 
     ``direct`` says that the key is a single column of at most 64 bits: the kernels
-    then compare the key itself, and no hash is carried or checked.
+    then compare the key itself, and no hash is carried or checked. Streams without key
+    columns all have the same key.
+
+    ``terms`` are what else rows of a result must meet.
     """
 
     streams: tuple[StreamSpec, ...]
@@ -54,6 +58,7 @@ class JoinSpec:
     direct: bool
     output: tuple[OutputColumn, ...]
     shedding: Shedding | None = None
+    terms: tuple[Term, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,7 +73,7 @@ class JoinSpec:
     def with_shedding(self, shedding: Shedding | None) -> JoinSpec:
         """Say how the join sheds; of a sample, results have two more columns."""
         if shedding is not None:
-            shedding.budget.check(len(self.streams), self.shards)
+            self.check_shedding(shedding)
         spec = replace(self, shedding=shedding)
         if not spec.samples:
             return spec
@@ -82,6 +87,15 @@ class JoinSpec:
             )
         tags = tuple(OutputColumn(None, name, name) for name in added)
         return replace(spec, output=self.output + tags)
+
+    def check_shedding(self, shedding: Shedding) -> None:
+        """Refuse a budget that this join cannot keep to."""
+        shedding.budget.check(len(self.streams), self.shards)
+        if self.terms:
+            raise ParameterError(
+                "a join by Band or Where has no budget yet: nothing of it is shed.",
+                fix="leave out budget= and keep=, or join by key columns alone.",
+            )
 
     @property
     def keeps_us(self) -> tuple[int, ...]:
@@ -120,7 +134,9 @@ class JoinSpec:
 @cache
 def _digest(spec: JoinSpec) -> str:
     """Digest of a join; asked for several times in every micro-batch of every shard."""
-    facts = asdict(spec)
-    del facts["output"], facts["shedding"]
+    facts = asdict(replace(spec, terms=()))
+    del facts["output"], facts["shedding"], facts["terms"]
+    if spec.terms:  # digests of joins without are as they were before there were any
+        facts["terms"] = [term.facts for term in spec.terms]
     text = json.dumps(facts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -34,6 +34,9 @@ class Workspace(Protocol):
     def array(self, name: str) -> IntArray:
         """Give an array made before."""
 
+    def drop_array(self, name: str) -> None:
+        """Forget an array."""
+
     def put(self, number: int, rows: pa.RecordBatch) -> None:
         """Keep a record batch."""
 
@@ -59,6 +62,10 @@ class MemoryWorkspace:
     def array(self, name: str) -> IntArray:
         """Give an array made before."""
         return self._arrays[name]
+
+    def drop_array(self, name: str) -> None:
+        """Forget an array."""
+        self._arrays.pop(name, None)
 
     def put(self, number: int, rows: pa.RecordBatch) -> None:
         """Keep a record batch."""
@@ -105,6 +112,11 @@ class MappedWorkspace:
         path = self.folder / f"{name}.int64"
         with _local_files(), path.open("r+b") as file:
             return np.frombuffer(mmap.mmap(file.fileno(), 0), np.int64)
+
+    def drop_array(self, name: str) -> None:
+        """Delete the file of an array; a mapping of it stays valid."""
+        with _local_files():
+            (self.folder / f"{name}.int64").unlink(missing_ok=True)
 
     def put(self, number: int, rows: pa.RecordBatch) -> None:
         """Write a record batch as an Arrow stream."""

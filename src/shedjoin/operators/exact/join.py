@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -10,10 +11,11 @@ import pyarrow as pa
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.schema import as_stored
+from shedjoin.operators.exact.matches import joined_rows
 from shedjoin.operators.exact.runs import Run, Stored
-from shedjoin.operators.exact.step import exact_step
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.step import windowed_step
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import Blobs, Commit, load_segment
 from shedjoin.state.directory import Directory
@@ -99,7 +101,8 @@ class ExactJoin:
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and let go of what has expired."""
-        return exact_step(self.store, arrived, watermark_ms)
+        joined = partial(joined_rows, self.store)
+        return windowed_step(self.store, joined, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Give the part of the directory; the index follows from the rows."""

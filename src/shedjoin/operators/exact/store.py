@@ -126,16 +126,6 @@ class WindowStore:
         owner = np.searchsorted(first, slots, side="right") - 1
         return self.payload.by_segment(ids, owner, slots - first[owner])
 
-    def gathered(self, stream: int, slots: IntArray) -> pa.RecordBatch:
-        """Rows of some slots, in their order."""
-        parts, places = [], []
-        for rows, hit, at in self.by_segment(stream, slots):
-            parts.append(rows.take(pa.array(hit)))
-            places.append(at)
-        order = np.empty(slots.size, np.int64)
-        order[np.concatenate(places)] = np.arange(slots.size)
-        return pa.concat_batches(parts).take(pa.array(order))
-
     def is_empty(self, stream: int) -> bool:
         """Whether nobody of a stream can be matched."""
         ring = self.rings[stream]

@@ -1,0 +1,156 @@
+"""Residents in sorted columns, and which of them lie in ranges.
+
+Columns are 64-bit integers: keys, times, and values as order codes. Rows of a *tier*
+are sorted by key, *lead* and place, so a range of one key's leads is found by two
+binary searches. All other conditions are ranges, too. They are tested a block of
+residents and a column at a time, so that the compiler can do several at once.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.kernels.jit import inline_kernel, kernel
+from shedjoin.types import BoolArray, IntArray, IntGrid
+
+KEY, LEAD, PLACE, TIME = range(4)
+"""Columns that every tier has; values follow."""
+COLUMNS = 4
+BLOCK = 256
+
+
+class Asked(NamedTuple):
+    """What each of several partial results asks of residents.
+
+    They have its ``key``, and their lead lies from ``first`` to ``last``. By condition
+    and partial result, the values of a ``column`` lie from ``low`` to ``high``, or
+    outside of that where ``inside`` is false.
+    """
+
+    key: IntArray
+    first: IntArray
+    last: IntArray
+    column: IntArray
+    inside: BoolArray
+    low: IntGrid
+    high: IntGrid
+
+
+class Pairs(NamedTuple):
+    """Room for matches: number of the partial result, row of the resident in its tier.
+
+    There is a block more room than is asked for.
+    """
+
+    partial: IntArray
+    row: IntArray
+
+    @staticmethod
+    def room(matches: int) -> Pairs:
+        """Room for so many matches."""
+        size = matches + BLOCK
+        return Pairs(np.empty(size, np.int64), np.empty(size, np.int64))
+
+
+@inline_kernel
+def first_from(tier: IntGrid, key: int, lead: int) -> int:
+    """Find the first row of a tier whose key and lead are not less."""
+    low, high = 0, tier.shape[1]
+    while low < high:
+        middle = (low + high) // 2
+        own = tier[KEY, middle]
+        if own < key or (own == key and tier[LEAD, middle] < lead):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline_kernel
+def first_beyond(tier: IntGrid, key: int, lead: int, low: int) -> int:
+    """Find the first row from ``low`` on whose key and lead are greater."""
+    high = tier.shape[1]
+    while low < high:
+        middle = (low + high) // 2
+        own = tier[KEY, middle]
+        if own < key or (own == key and tier[LEAD, middle] <= lead):
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inline_kernel
+def keep_inside(values: IntArray, low: int, high: int, into_fits: BoolArray) -> None:
+    """Keep only those of a block whose values lie in a range."""
+    for at in range(values.size):
+        into_fits[at] &= (values[at] >= low) & (values[at] <= high)
+
+
+@inline_kernel
+def keep_outside(values: IntArray, low: int, high: int, into_fits: BoolArray) -> None:
+    """Keep only those of a block whose values lie outside of a range."""
+    for at in range(values.size):
+        into_fits[at] &= (values[at] < low) | (values[at] > high)
+
+
+@kernel
+def meet(
+    asked: Asked, tier: IntGrid, start: int, end: int, start_row: int, into_pairs: Pairs
+) -> tuple[int, int, int]:
+    """Match partial results from ``start`` to ``end`` with residents of a tier.
+
+    Stops when the room is full. Returns the number of matches, and the partial result
+    and the row to go on from.
+    """
+    room = into_pairs.row.size - BLOCK
+    fits = np.empty(BLOCK, np.bool_)
+    found = 0
+    for partial in range(start, end):
+        key = asked.key[partial]
+        first = max(first_from(tier, key, asked.first[partial]), start_row)
+        beyond = first_beyond(tier, key, asked.last[partial], first)
+        start_row = 0
+        while first < beyond:
+            if found >= room:
+                return found, partial, first
+            until = min(first + BLOCK, beyond)
+            fits[:] = True
+            for each in range(asked.column.size):
+                values = tier[asked.column[each], first:until]
+                low, high = asked.low[each, partial], asked.high[each, partial]
+                if asked.inside[each]:
+                    keep_inside(values, low, high, fits)
+                else:
+                    keep_outside(values, low, high, fits)
+            # Most blocks have none: looking for that first is several times as fast.
+            some = False
+            for at in range(until - first):
+                some |= fits[at]
+            for at in range(until - first if some else 0):
+                into_pairs.partial[found] = partial
+                into_pairs.row[found] = first + at
+                found += fits[at]
+            first = until
+    return found, end, 0
+
+
+@kernel
+def merge(one: IntGrid, other: IntGrid, into_tier: IntGrid) -> None:
+    """Merge two sorted tiers into one."""
+    at, there = 0, 0
+    for row in range(into_tier.shape[1]):
+        mine = there >= other.shape[1]
+        if not mine and at < one.shape[1]:
+            column = 0
+            while column < PLACE and one[column, at] == other[column, there]:
+                column += 1
+            mine = one[column, at] < other[column, there]
+        if mine:
+            into_tier[:, row] = one[:, at]
+            at += 1
+        else:
+            into_tier[:, row] = other[:, there]
+            there += 1

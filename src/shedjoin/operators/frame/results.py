@@ -1,0 +1,71 @@
+"""Matches of a chunk of arrivals as joined rows, with the payload of all streams."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Protocol, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.arrivals import Chunk
+from shedjoin.operators.frame.combine import Met, combine_rows
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.segments import Segment
+from shedjoin.types import IntArray
+
+ROOM = 1 << 17
+ROOM_BYTES = 32 << 20
+"""Matches gathered at once: enough of them for speed, few enough for memory."""
+
+Parts: TypeAlias = Iterator[tuple[pa.RecordBatch, IntArray, IntArray]]
+"""By segment: all rows of it, those asked for, and where they stood."""
+
+
+class Kept(Protocol):
+    """Residents whose rows can be looked up."""
+
+    spec: JoinSpec
+
+    def by_segment(self, stream: int, slots: IntArray) -> Parts:
+        """Sort residents of a stream by segment."""
+
+
+def room_for(chunk: Chunk, stored: Iterable[Iterable[Segment]]) -> int:
+    """How many matches to gather at once, by the average size of a result.
+
+    ``stored`` are the segments of each other stream.
+    """
+    size = chunk.rows.nbytes // chunk.rows.num_rows
+    for own in stored:
+        segments = list(own)
+        total = sum(segment.bytes for segment in segments)
+        size += total // max(1, sum(segment.rows for segment in segments))
+    return max(1, min(ROOM, ROOM_BYTES // (int(size) + 1)))
+
+
+def gather_results(
+    kept: Kept, chunk: Chunk, arrival: IntArray, slots: Mapping[int, IntArray]
+) -> Iterator[pa.RecordBatch]:
+    """Take the payload: of one stream segment by segment, of further ones at once."""
+    *some, last = slots
+    taken = {
+        stream: gathered(kept.by_segment(stream, slots[stream]), arrival.size)
+        for stream in some
+    }
+    streams = range(len(kept.spec.streams))
+    for rows, hit, at in kept.by_segment(last, slots[last]):
+        met = {stream: Met(taken[stream], at) for stream in some}
+        met |= {last: Met(rows, hit), chunk.stream: Met(chunk.rows, arrival[at])}
+        yield from combine_rows(kept.spec, [met[stream] for stream in streams])
+
+
+def gathered(found: Parts, count: int) -> pa.RecordBatch:
+    """Rows that were sorted by segment, in their own order again."""
+    parts, places = [], []
+    for rows, hit, at in found:
+        parts.append(rows.take(pa.array(hit)))
+        places.append(at)
+    order = np.empty(count, np.int64)
+    order[np.concatenate(places)] = np.arange(count)
+    return pa.concat_batches(parts).take(pa.array(order))

@@ -1,0 +1,94 @@
+"""One micro-batch of a join that keeps all residents, without an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol, TypeAlias
+
+import pyarrow as pa
+
+from shedjoin.columns.arrivals import Blob, Chunk, chunks
+from shedjoin.columns.hot import Hot
+from shedjoin.operators.frame.join import Step
+from shedjoin.spec.report import Report
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.payload import Payload
+
+JoinedRows: TypeAlias = Callable[[Chunk], Iterator[pa.RecordBatch]]
+"""Joins arrivals with the residents of all other streams, in batches."""
+
+
+class WindowedStore(Protocol):
+    """Residents of all streams, who stay until they expire."""
+
+    spec: JoinSpec
+    payload: Payload
+    watermark_ms: int
+    longest_chain: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of payload and index."""
+
+    def residents(self, stream: int) -> int:
+        """Count the rows of a stream that an arrival could still match."""
+
+    def tidy(self) -> None:
+        """Rewrite the segments that are worth it."""
+
+    def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
+        """Make rows residents."""
+
+    def ahead(self, first_new: int, watermark_ms: int) -> int:
+        """Count new rows that lie more than the window after all streams."""
+
+    def expire(self, watermark_ms: int) -> None:
+        """Let go of residents that nothing can match any more."""
+
+
+def windowed_step(
+    store: WindowedStore,
+    joined_rows: JoinedRows,
+    blobs: Sequence[Blob],
+    watermark_ms: int,
+) -> Step:
+    """Join the arrivals of a micro-batch and let go of what has expired.
+
+    Rows are late by the watermark of the micro-batch *before*, which the store
+    remembers; residents expire by the present one. Both are Spark's own rules. Every
+    chunk first meets the residents of the other streams, then becomes resident itself,
+    so a result is found once, by whichever of its rows comes last.
+    """
+    store.tidy()
+    streams = range(len(store.spec.streams))
+    before = [store.residents(stream) for stream in streams]
+    seen, stored = [0] * len(before), [0] * len(before)
+    matched = 0
+    store.longest_chain = 0
+    first_new = store.payload.next_id
+    for chunk in chunks(blobs, store.spec, store.watermark_ms):
+        seen[chunk.stream] += chunk.seen
+        stored[chunk.stream] += chunk.rows.num_rows
+        if chunk.rows.num_rows:
+            for batch in joined_rows(chunk):
+                matched += batch.num_rows
+                yield batch
+            store.insert(chunk.stream, chunk.rows, chunk.hot)
+    ahead = store.ahead(first_new, watermark_ms)
+    store.expire(watermark_ms)
+    now = [store.residents(stream) for stream in streams]
+    return Report(
+        seen=tuple(seen),
+        late=tuple(a - b for a, b in zip(seen, stored, strict=True)),
+        ahead=ahead,
+        stored=tuple(stored),
+        expired=tuple(a + b - c for a, b, c in zip(before, stored, now, strict=True)),
+        resident=tuple(now),
+        shed=(0,) * len(now),
+        matched=matched,
+        importance=float(matched),
+        segments=len(store.payload.segments),
+        state_bytes=store.nbytes,
+        longest_chain=store.longest_chain,
+        watermark_ms=store.watermark_ms,
+    )

@@ -1,0 +1,1 @@
+"""The join by predicates: residents in sorted basic windows."""

@@ -1,0 +1,137 @@
+"""Partial results: an arrival, and residents of some of the other streams.
+
+A partial result carries the latest of its times, the time until which its rows are all
+kept, and for every term the codes that it still allows. A resident of stream j at time
+t fits if ::
+
+    latest - keep[j] <= t <= until
+
+and its values lie in the ranges of the terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.kernels.ranges import KEY, LEAD, PLACE, TIME, Asked
+from shedjoin.operators.multiway.bounds import Bounds, bounds_of
+from shedjoin.operators.multiway.layout import Layout
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.spec.terms import BandTerm, CompareTerm, Term
+from shedjoin.types import IntArray, IntGrid
+
+
+class Met(NamedTuple):
+    """Rows of the arrivals, and places of the residents that they met, by stream."""
+
+    arrival: IntArray
+    places: dict[int, IntArray]
+
+    def take(self, at: IntArray) -> Met:
+        """Give some of them."""
+        places = {stream: place[at] for stream, place in self.places.items()}
+        return Met(self.arrival[at], places)
+
+
+class Partial(NamedTuple):
+    """Partial results: rows of the arrivals, and places of residents by stream.
+
+    ``bounds`` are those of terms, by number, that some stream is still to meet.
+    """
+
+    key: IntArray
+    latest: IntArray
+    until: IntArray
+    arrival: IntArray
+    places: dict[int, IntArray]
+    bounds: dict[int, Bounds]
+
+    @staticmethod
+    def of(spec: JoinSpec, stream: int, columns: IntGrid, layout: Layout) -> Partial:
+        """Arrivals alone."""
+        time = columns[TIME]
+        return Partial(
+            columns[KEY],
+            time,
+            time + spec.keeps_us[stream],
+            np.arange(time.size),
+            {},
+            _bounds(spec.terms, stream, columns, layout),
+        )
+
+    def completed(self, at: IntArray, stream: int, place: IntArray) -> Met:
+        """Some of them with a resident of the last stream."""
+        met = Met(self.arrival, self.places).take(at)
+        return Met(met.arrival, met.places | {stream: place})
+
+    def take(self, at: IntArray) -> Partial:
+        """Give some of them."""
+        return Partial(
+            self.key[at],
+            self.latest[at],
+            self.until[at],
+            self.arrival[at],
+            {stream: place[at] for stream, place in self.places.items()},
+            {term: bounds.take(at) for term, bounds in self.bounds.items()},
+        )
+
+    def extended(
+        self, at: IntArray, stream: int, found: IntGrid, spec: JoinSpec, layout: Layout
+    ) -> Partial:
+        """Some of them with a resident of one more stream."""
+        one, time = self.take(at), found[TIME]
+        bounds = one.bounds.copy()
+        for term, new in _bounds(spec.terms, stream, found, layout).items():
+            is_band = isinstance(spec.terms[term], BandTerm)
+            bounds[term] = new.within(bounds[term]) if is_band else new
+        return one._replace(
+            latest=np.maximum(one.latest, time),
+            until=np.minimum(one.until, time + spec.keeps_us[stream]),
+            places=one.places | {stream: found[PLACE]},
+            bounds=bounds,
+        )
+
+    def asked(self, spec: JoinSpec, stream: int, layout: Layout) -> Asked:
+        """What they ask of residents of a stream."""
+        window = Bounds(self.latest - spec.keeps_us[stream], self.until)
+        ranges = [(LEAD if layout.lead is None else TIME, window)]
+        for term, bounds in self.bounds.items():
+            streams, columns = spec.terms[term].streams, spec.terms[term].columns
+            if stream in streams:
+                column = columns[streams.index(stream)]
+                ranges.append((layout.place_of(column), bounds))
+        lead = next((b for c, b in ranges if c == LEAD and b.inside), None)
+        others = [each for each in ranges if each[1] is not lead]
+        size = self.key.size
+        if lead is None:
+            ends = np.iinfo(np.int64)
+            lead = Bounds(np.full(size, ends.min), np.full(size, ends.max))
+        return Asked(
+            self.key.copy(),
+            lead.low,
+            lead.high,
+            np.array([column for column, _ in others], np.int64),
+            np.array([bounds.inside for _, bounds in others], np.bool_),
+            _stacked([bounds.low for _, bounds in others], size),
+            _stacked([bounds.high for _, bounds in others], size),
+        )
+
+
+def _stacked(rows: Sequence[IntArray], size: int) -> IntGrid:
+    return np.array(rows, np.int64).reshape(len(rows), size)
+
+
+def _bounds(
+    terms: Sequence[Term], stream: int, columns: IntGrid, layout: Layout
+) -> dict[int, Bounds]:
+    """What rows of a stream ask of others, by term."""
+    found = {}
+    for number, term in enumerate(terms):
+        if isinstance(term, BandTerm | CompareTerm) and stream in term.streams:
+            column = term.columns[term.streams.index(stream)]
+            codes = columns[layout.place_of(column)]
+            found[number] = bounds_of(term, stream, codes)
+    return found

@@ -1,0 +1,217 @@
+"""One shard's residents of every stream, in basic windows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.batches import chunked
+from shedjoin.columns.hot import Hot, hot_columns
+from shedjoin.operators.frame.results import Parts
+from shedjoin.operators.multiway.layout import Layout
+from shedjoin.operators.multiway.windows import BasicWindows
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs
+from shedjoin.state.merging import newest_to_merge
+from shedjoin.state.payload import Payload, places, row_of, segment_of
+from shedjoin.state.segments import Segment
+from shedjoin.state.workspace import Workspace
+from shedjoin.types import IntArray, IntGrid
+
+_SLACK_ROWS = 1 << 10
+
+
+class Piece(NamedTuple):
+    """A segment, how many of its rows are in basic windows, and their times."""
+
+    segment: Segment
+    alive: int
+    min_us: int
+    max_us: int
+
+
+class MultiwayStore:
+    """Residents of one shard.
+
+    Parameters
+    ----------
+    spec : JoinSpec
+        The join.
+    payload : Payload
+        Their rows.
+    workspace : Workspace
+        Holds the basic windows.
+    """
+
+    def __init__(self, spec: JoinSpec, payload: Payload, workspace: Workspace) -> None:
+        self.spec = spec
+        self.payload = payload
+        self.watermark_ms = 0
+        self.longest_chain = 0
+        self.streams = range(len(spec.streams))
+        self.layouts = [Layout.of(spec, stream) for stream in self.streams]
+        self.windows = [
+            BasicWindows(workspace, str(stream), self.layouts[stream], keep_us)
+            for stream, keep_us in enumerate(spec.keeps_us)
+        ]
+        self.pieces: dict[int, Piece] = {}
+
+    def open(self, own: dict[str, Any]) -> None:
+        """Go on in a workspace that has everything."""
+        self._know(own)
+        for windows, stored in zip(self.windows, own["windows"], strict=True):
+            windows.open(stored)
+
+    def restore(self, own: dict[str, Any], blobs: Blobs) -> None:
+        """Fill an empty workspace from the stored segments."""
+        self._know(own)
+        parts: list[list[IntGrid]] = [[] for _ in self.streams]
+        for number in sorted(self.pieces):
+            segment = self.pieces[number].segment
+            rows = self.payload.restore(number, blobs)
+            parts[segment.stream].append(self._columns(segment, rows))
+        for stream, stored in enumerate(own["windows"]):
+            self.windows[stream].restore(stored, parts[stream])
+
+    def stored(self) -> dict[str, Any]:
+        """What :meth:`open` and :meth:`restore` need to know."""
+        pieces = sorted(self.pieces.values())
+        return {
+            "pieces": [[piece.segment.id, *piece[1:]] for piece in pieces],
+            "windows": [windows.stored() for windows in self.windows],
+            "next_tiers": [windows.next_tier for windows in self.windows],
+        }
+
+    def _know(self, own: dict[str, Any]) -> None:
+        for number, *facts in own["pieces"]:
+            self.pieces[number] = Piece(self.payload.segments[number], *facts)
+        for windows, number in zip(self.windows, own["next_tiers"], strict=True):
+            windows.next_tier = number
+
+    def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
+        """Make rows residents: a new segment, and entries in basic windows."""
+        segment = self.payload.add(stream, rows)
+        times = int(hot.time.min()), int(hot.time.max())
+        self.pieces[segment.id] = Piece(segment, rows.num_rows, *times)
+        place = places(segment)
+        self.windows[stream].insert(self.layouts[stream].columns(rows, hot, place))
+
+    def tidy(self) -> None:
+        """Rewrite segments: those with many dead rows, and many small ones into one."""
+        for stream in self.streams:
+            for rows in chunked(self._taken_out(self._worth_moving(stream))):
+                own = self.spec.streams[stream]
+                self.insert(stream, rows, hot_columns(rows, own, direct=self._direct))
+
+    def expire(self, watermark_ms: int) -> None:
+        """Let go of residents that nothing can match any more."""
+        self.watermark_ms = max(self.watermark_ms, watermark_ms)
+        for stream in self.streams:
+            gone: Counter[int] = Counter()
+            for place in self.windows[stream].expire(self._horizon(stream)):
+                numbers, counts = np.unique(segment_of(place), return_counts=True)
+                gone.update(dict(zip(numbers.tolist(), counts.tolist(), strict=True)))
+            for number, count in sorted(gone.items()):
+                piece = self.pieces[number]
+                self.pieces[number] = piece._replace(alive=piece.alive - count)
+                if piece.alive == count:
+                    self._drop(number)
+
+    def ahead(self, first_new: int, watermark_ms: int) -> int:
+        """Count new rows that lie more than the window after what all streams reached.
+
+        ``first_new`` is the first segment of the micro-batch.
+        """
+        latest: dict[int, int] = {}
+        for piece in self.pieces.values():
+            stream = piece.segment.stream
+            latest[stream] = max(latest.get(stream, piece.max_us), piece.max_us)
+        if len(latest) < len(self.streams):
+            return 0
+        reached = max(1000 * watermark_ms, min(latest.values()))
+        horizon = reached + self.spec.window_us
+        return sum(
+            self.windows[stream].count_after(horizon, first_new)
+            for stream in self.streams
+            if latest[stream] > horizon
+        )
+
+    def by_segment(self, stream: int, slots: IntArray) -> Parts:
+        """Sort places by segment."""
+        del stream
+        return self.payload.by_place(slots)
+
+    def segments(self, stream: int) -> list[Segment]:
+        """Segments of a stream, oldest first."""
+        return [piece.segment for piece in self._pieces(stream)]
+
+    def is_empty(self, stream: int) -> bool:
+        """Whether nobody of a stream can be matched."""
+        return not self.windows[stream].tiers
+
+    def residents(self, stream: int) -> int:
+        """Count the rows of a stream that an arrival could still match."""
+        return self.windows[stream].count_after(self._horizon(stream))
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of payload and index."""
+        return self.payload.nbytes + sum(windows.nbytes for windows in self.windows)
+
+    @property
+    def _direct(self) -> bool:
+        return self.spec.direct
+
+    def _horizon(self, stream: int) -> int:
+        return self.spec.expired_us(stream, self.watermark_ms)
+
+    def _pieces(self, stream: int) -> list[Piece]:
+        return sorted(p for p in self.pieces.values() if p.segment.stream == stream)
+
+    def _columns(self, segment: Segment, rows: pa.RecordBatch) -> IntGrid:
+        """Columns of those rows of a segment that are in basic windows."""
+        own = self.spec.streams[segment.stream]
+        hot = hot_columns(rows, own, direct=self._direct)
+        columns = self.layouts[segment.stream].columns(rows, hot, places(segment))
+        windows = self.windows[segment.stream]
+        alive = windows.ends_us(hot.time) > self._horizon(segment.stream)
+        return columns[:, alive]
+
+    def _worth_moving(self, stream: int) -> list[Piece]:
+        """Which segments to rewrite, as the exact join does.
+
+        The oldest while more than half of all stored rows are dead, or else the newest
+        if there are many small ones.
+        """
+        pieces = self._pieces(stream)
+        if not pieces:
+            return []
+        alive = sum(piece.alive for piece in pieces)
+        stored = sum(piece.segment.rows for piece in pieces)
+        moving = []
+        for piece in pieces:
+            if stored <= 2 * alive + _SLACK_ROWS:
+                break
+            moving.append(piece)
+            stored -= piece.segment.rows
+        if moving:
+            return moving
+        merged = newest_to_merge([piece.segment for piece in pieces])
+        return pieces[len(pieces) - merged :]
+
+    def _taken_out(self, moving: list[Piece]) -> Iterator[pa.RecordBatch]:
+        """Survivors of segments that are given up, one segment at a time."""
+        for piece in moving:
+            windows = self.windows[piece.segment.stream]
+            place = windows.remove(piece.segment.id, piece.min_us, piece.max_us)
+            rows = self.payload.get(piece.segment.id).take(pa.array(row_of(place)))
+            self._drop(piece.segment.id)
+            yield rows
+
+    def _drop(self, number: int) -> None:
+        del self.pieces[number]
+        self.payload.drop(number)

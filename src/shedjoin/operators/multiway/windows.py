@@ -1,0 +1,216 @@
+"""Basic windows of one stream: its residents by stretches of event time.
+
+A basic window holds the rows of one stretch in sorted *tiers*. What arrives makes a new
+tier; it is merged with the one before while that is not four times as large. So each
+row is merged a few times, and there are few tiers to look into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.kernels.ranges import KEY, LEAD, PLACE, TIME, merge
+from shedjoin.operators.multiway.layout import Layout
+from shedjoin.state.payload import segment_of
+from shedjoin.state.workspace import Workspace
+from shedjoin.types import BoolArray, IntArray, IntGrid
+
+PARTS = 10
+"""How many basic windows a row is kept for."""
+SHORTEST_US = 100_000
+"""No basic window is shorter: one for each row would be too many."""
+_GROWTH = 4
+
+
+class Tier(NamedTuple):
+    """Sorted columns, kept in the workspace under a number."""
+
+    number: int
+    columns: IntGrid
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return int(self.columns.shape[1])
+
+
+class BasicWindows:
+    """All basic windows of a stream.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Holds the tiers.
+    name : str
+        Name of the stream in the workspace.
+    layout : Layout
+        Its columns.
+    keep_us : int
+        How long its rows are kept.
+    """
+
+    def __init__(
+        self, workspace: Workspace, name: str, layout: Layout, keep_us: int
+    ) -> None:
+        self._workspace = workspace
+        self._name = name
+        self._layout = layout
+        self.width_us = max(SHORTEST_US, keep_us // PARTS)
+        self.next_tier = 0
+        self.tiers: dict[int, list[Tier]] = {}
+
+    def open(self, stored: Iterable[tuple[int, Sequence[Sequence[int]]]]) -> None:
+        """Find the tiers in a workspace that has them."""
+        for window, tiers in stored:
+            self.tiers[window] = [
+                Tier(number, self._shaped(self._workspace.array(self._file(number))))
+                for number, _ in tiers
+            ]
+
+    def restore(
+        self,
+        stored: Iterable[tuple[int, Sequence[Sequence[int]]]],
+        parts: Sequence[IntGrid],
+    ) -> None:
+        """Make the tiers again from all rows, given in the order of their places."""
+        if not parts:
+            return
+        by_window = dict(self._by_window(np.concatenate(parts, axis=1)))
+        for window, tiers in stored:
+            cuts = np.cumsum([count for _, count in tiers])[:-1]
+            columns = np.split(by_window[window], cuts, axis=1)
+            self.tiers[window] = [
+                self._kept(number, _sorted(own))
+                for (number, _), own in zip(tiers, columns, strict=True)
+            ]
+
+    def stored(self) -> list[tuple[int, list[tuple[int, int]]]]:
+        """What :meth:`open` and :meth:`restore` need to know."""
+        return [
+            (window, [(tier.number, tier.rows) for tier in tiers])
+            for window, tiers in sorted(self.tiers.items())
+        ]
+
+    def insert(self, rows: IntGrid) -> None:
+        """Add rows, given in the order of their places."""
+        for window, own in self._by_window(rows):
+            tiers = self.tiers.setdefault(window, [])
+            added = _sorted(own)
+            while tiers and tiers[-1].rows < _GROWTH * added.shape[1]:
+                before = tiers.pop()
+                merged = np.empty((added.shape[0], before.rows + added.shape[1]), int)
+                merge(before.columns, added, merged)
+                self._workspace.drop_array(self._file(before.number))
+                added = merged
+            tiers.append(self._kept(self.next_tier, added))
+            self.next_tier += 1
+
+    def remove(self, segment: int, first_us: int, last_us: int) -> IntArray:
+        """Take the rows of a segment out, all between two times; give their places."""
+        taken = []
+        for window in self.between(first_us, last_us):
+            left = []
+            for tier in self.tiers[window]:
+                mine = segment_of(tier.columns[PLACE]) == segment
+                if mine.any():
+                    taken.append(tier.columns[PLACE, mine])
+                    left += self._without(tier, mine)
+                else:
+                    left.append(tier)
+            self._set(window, left)
+        return np.sort(np.concatenate(taken)) if taken else np.zeros(0, np.int64)
+
+    def expire(self, horizon_us: int) -> Iterator[IntArray]:
+        """Drop the windows that end at or before a time; give the places of rows."""
+        for window in [n for n in self.tiers if self.end_us(n) <= horizon_us]:
+            for tier in self.tiers.pop(window):
+                self._workspace.drop_array(self._file(tier.number))
+                yield tier.columns[PLACE]
+
+    def between(self, first_us: int, last_us: int) -> list[int]:
+        """Windows with times between two times, oldest first."""
+        first, last = first_us // self.width_us, last_us // self.width_us
+        return sorted(window for window in self.tiers if first <= window <= last)
+
+    def start_us(self, window: int) -> int:
+        """The first time of a window."""
+        return window * self.width_us
+
+    def end_us(self, window: int) -> int:
+        """The last time of a window."""
+        return (window + 1) * self.width_us - 1
+
+    def ends_us(self, time_us: IntArray) -> IntArray:
+        """The last times of the windows that times lie in."""
+        return (time_us // self.width_us + 1) * self.width_us - 1
+
+    def count_after(self, time_us: int, first_segment: int = 0) -> int:
+        """Count the rows after a time, of all segments from one on."""
+        count = 0
+        for window, tiers in self.tiers.items():
+            if self.end_us(window) <= time_us:
+                continue
+            whole = self.start_us(window) > time_us and not first_segment
+            for tier in tiers:
+                if whole:
+                    count += tier.rows
+                else:
+                    fits = tier.columns[TIME] > time_us
+                    fits &= segment_of(tier.columns[PLACE]) >= first_segment
+                    count += int(np.count_nonzero(fits))
+        return count
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all tiers."""
+        return sum(
+            tier.columns.nbytes for tiers in self.tiers.values() for tier in tiers
+        )
+
+    def _by_window(self, rows: IntGrid) -> Iterator[tuple[int, IntGrid]]:
+        """Tell rows apart by window; those of one stay in their order."""
+        window = rows[TIME] // self.width_us
+        if not window.size:
+            return
+        if (window == window[0]).all():
+            yield int(window[0]), rows
+            return
+        order = np.argsort(window, kind="stable")
+        cuts = np.flatnonzero(np.diff(window[order])) + 1
+        for part in np.split(order, cuts):
+            yield int(window[part[0]]), np.take(rows, part, axis=1)
+
+    def _without(self, tier: Tier, gone: BoolArray) -> list[Tier]:
+        self._workspace.drop_array(self._file(tier.number))
+        if gone.all():
+            return []
+        return [self._kept(tier.number, tier.columns[:, ~gone])]
+
+    def _set(self, window: int, tiers: list[Tier]) -> None:
+        if tiers:
+            self.tiers[window] = tiers
+        else:
+            del self.tiers[window]
+
+    def _kept(self, number: int, columns: IntGrid) -> Tier:
+        array = self._workspace.new_array(self._file(number), columns.size)
+        kept = self._shaped(array)
+        kept[:] = columns
+        return Tier(number, kept)
+
+    def _shaped(self, array: IntArray) -> IntGrid:
+        columns = self._layout.width
+        return array.reshape(columns, array.size // columns)
+
+    def _file(self, number: int) -> str:
+        return f"{self._name}.{number}"
+
+
+def _sorted(rows: IntGrid) -> IntGrid:
+    """Rows by key and lead; those of equal ones stay in the order of their places."""
+    by = (rows[LEAD],) if (rows[KEY] == rows[KEY, 0]).all() else (rows[LEAD], rows[KEY])
+    # As kernels take it: row by row in memory, which indexing does not promise.
+    return np.take(rows, np.lexsort(by), axis=1)

@@ -1,0 +1,64 @@
+"""What ``on=`` of a join says: key columns, predicates, or both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+from shedjoin.errors import ParameterError
+from shedjoin.spec.keys import On
+from shedjoin.spec.multijoin import OnEach
+from shedjoin.spec.predicates import Band, Predicate, Where
+
+Mixed: TypeAlias = Predicate | Sequence[object]
+"""A predicate, or a list of key columns and predicates."""
+OnPair: TypeAlias = On | Mixed
+"""What two streams are joined on."""
+OnStreams: TypeAlias = OnEach | Mixed
+"""What several streams are joined on."""
+
+
+class Conditions(NamedTuple):
+    """Key columns as a user has named them, and predicates."""
+
+    keys: object
+    predicates: tuple[Predicate, ...]
+
+    @property
+    def keyless(self) -> bool:
+        """Whether predicates alone decide who matches."""
+        return self.keys == [] and bool(self.predicates)
+
+
+def split_on(on: object) -> Conditions:
+    """Tell keys from predicates.
+
+    >>> split_on("id")
+    Conditions(keys='id', predicates=())
+    >>> split_on(["id", Band("price", 0.5)])
+    Conditions(keys=['id'], predicates=(Band('price', 0.5),))
+    >>> split_on([{"orders": "id", "payments": "order_id"}, Band("price", 0.5)]).keys
+    {'orders': 'id', 'payments': 'order_id'}
+    """
+    if isinstance(on, Band | Where):
+        return Conditions([], (on,))
+    if not isinstance(on, list | tuple):
+        return Conditions(on, ())
+    predicates = tuple(each for each in on if isinstance(each, Band | Where))
+    if not predicates:
+        return Conditions(on, ())
+    keys = [each for each in on if not isinstance(each, Band | Where)]
+    if len(keys) == 1 and not isinstance(keys[0], str):
+        return Conditions(keys[0], predicates)
+    return Conditions(keys, predicates)
+
+
+def refuse_predicates(on: object) -> None:
+    """Refuse predicates where only keys are joined by."""
+    predicates = split_on(on).predicates
+    if predicates:
+        raise ParameterError(
+            f"{predicates[0]!r} is not yet possible on Spark.",
+            fix="join by key columns and filter the results, or join tables with "
+            "shedjoin.local.",
+        )

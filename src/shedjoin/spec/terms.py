@@ -1,0 +1,83 @@
+"""Predicates as a join knows them: streams by number, columns by their own names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from shedjoin.spec.predicates import Test
+
+Kind: TypeAlias = Literal["integer", "float32", "float64"]
+"""What values are computed as; dates and timestamps are integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class BandTerm:
+    """All rows lie within ``eps`` of each other, in one column of every stream.
+
+    ``eps`` is in the unit of the column.
+    """
+
+    columns: tuple[str, ...]
+    eps: float
+    kind: Kind
+
+    @property
+    def streams(self) -> tuple[int, ...]:
+        """The streams that it is about, by place of their column."""
+        return tuple(range(len(self.columns)))
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What stored state depends on."""
+        return ("band", self.columns, self.eps, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class CompareTerm:
+    """A column of one stream compared with one of another."""
+
+    streams: tuple[int, int]
+    columns: tuple[str, str]
+    operator: str
+    kind: Kind
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What stored state depends on."""
+        return ("compare", self.streams, self.columns, self.operator, self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckTerm:
+    """A test of columns of several streams, made of results that hold otherwise.
+
+    It is a function of arrays, or a comparison of values that are no numbers.
+    """
+
+    streams: tuple[int, ...]
+    columns: tuple[str, ...]
+    test: str | Test
+
+    @property
+    def facts(self) -> tuple[object, ...]:
+        """What stored state depends on: what a function does may change."""
+        return ("test", self.streams, self.columns)
+
+
+Term: TypeAlias = BandTerm | CompareTerm | CheckTerm
+
+
+def columns_of(terms: tuple[Term, ...], stream: int) -> tuple[str, ...]:
+    """Columns of a stream that conditions name: a row with a null there has no match.
+
+    >>> columns_of((BandTerm(("x", "y"), 1.0, "float64"),), 1)
+    ('y',)
+    """
+    named = [
+        column
+        for term in terms
+        for own, column in zip(term.streams, term.columns, strict=True)
+        if own == stream
+    ]
+    return tuple(dict.fromkeys(named))

@@ -1,0 +1,50 @@
+"""Which segments to put together, so that tiny micro-batches do not leave thousands."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from shedjoin.state.segments import Segment
+
+FANOUT = 8
+SMALL_BYTES = 1 << 20
+_SMALLEST_BYTES = 1 << 12
+
+
+def newest_to_merge(segments: Sequence[Segment]) -> int:
+    """Count the newest segments of a stream to merge, as a counter to base eight.
+
+    Eight neighbours of about the same small size, a level, become one of the next
+    level; if that makes eight there, they go along. Segments over 1 MiB are never
+    merged: what a batch writes stays proportional to what it brought, however long the
+    window is.
+    """
+    level = _level(segments[-1])
+    chosen, merged = 0, 0
+    while level is not None:
+        newest = _newest(segments, level)
+        if newest - chosen + merged < FANOUT:
+            break
+        chosen, merged = newest, 1
+        level += 1
+    return chosen
+
+
+def _newest(segments: Sequence[Segment], highest: int) -> int:
+    """Count the newest segments up to a level."""
+    count = 0
+    for segment in reversed(segments):
+        level = _level(segment)
+        if level is None or level > highest:
+            break
+        count += 1
+    return count
+
+
+def _level(segment: Segment) -> int | None:
+    if segment.bytes >= SMALL_BYTES:
+        return None
+    level, bound = 0, _SMALLEST_BYTES
+    while segment.bytes >= bound:
+        level, bound = level + 1, bound * FANOUT
+    return level
