@@ -78,14 +78,15 @@ def killed(
     with cluster(folder, *names) as made:
         made.strike(plan_kills(7, kills, len(names) * (batches - 2)), seed=8)
         wait_for_end(made.query, folder)
-    assert lost(folder) >= kills // 2
+    # A task may end in the moment in which its executor is chosen.
+    assert max(lost(folder), lost(folder, what="executor")) >= kills // 2
     check(spark, folder, 11, names)
 
 
-def lost(folder: Path, why: str = "") -> int:
-    """Tasks that failed or were given up, as Spark's log has it."""
+def lost(folder: Path, why: str = "", what: str = "task") -> int:
+    """Tasks or executors that failed or were given up, as Spark's log has it."""
     lines = (folder / "log").read_text(errors="replace").splitlines()
-    return sum("Lost task" in line and why in line for line in lines)
+    return sum(f"Lost {what}" in line and why in line for line in lines)
 
 
 def test_a_few_kills(spark: SparkSession, tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_messages_hold_from_the_micro_batch_that_reads_them(
     check(control, home, sent, found.rows)
 
 
-def wait_for(ready: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_for(ready: Callable[[], bool], seconds: float = 90.0) -> None:
     """Wait for listeners: they are told of a micro-batch after its end."""
     deadline = time.monotonic() + seconds
     while not ready():
