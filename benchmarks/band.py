@@ -4,12 +4,16 @@
 ``sorted_pairs_per_s`` is what finds the same matches in a sorted tier, as if it had
 compared all pairs; ``gain`` is the second over the first. ``arrivals_per_s`` is the
 whole step of a join of three streams: decode, probe, gather, insert, expire.
+``float_range_us`` is what the range around a floating-point value takes,
+``wide_range_us`` where eps is as large as the values, ``integer_range_us`` around an
+integer.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -18,13 +22,17 @@ from benchmarks.console import progress
 from benchmarks.record import Record
 from benchmarks.streams import START_US
 from shedjoin import Band, local
+from shedjoin.columns.bounds import band_bounds
+from shedjoin.columns.codes import codes_of
 from shedjoin.kernels.ranges import COLUMNS, LEAD, PLACE, TIME, Asked, Pairs, meet
+from shedjoin.spec.terms import BandTerm
 from shedjoin.types import IntGrid
 
 SEED = 3
 SPREAD = 1_000_000_000
 EPS = 500
 BATCHES = 8
+RANGES = 100_000
 
 
 def run(*, quick: bool) -> Record:
@@ -32,11 +40,13 @@ def run(*, quick: bool) -> Record:
     batch = 500 if quick else 20_000
     figures: dict[str, float] = {}
     with progress() as display:
-        task = display.add_task("joining", total=3)
+        task = display.add_task("joining", total=4)
         for name, lead in (("nested", TIME), ("sorted", COLUMNS)):
             figures[f"{name}_pairs_per_s"] = _pairs_per_s(residents, arrivals, lead)
             display.advance(task)
         figures["gain"] = figures["sorted_pairs_per_s"] / figures["nested_pairs_per_s"]
+        figures |= _range_us()
+        display.advance(task)
         figures |= _whole_step(batch)
         display.advance(task)
     sizes = {"residents": residents, "arrivals": arrivals, "batch": batch, "seed": SEED}
@@ -73,8 +83,9 @@ def _pairs_per_s(residents: int, arrivals: int, lead: int) -> float:
 
 def _count(asked: Asked, tier: IntGrid) -> int:
     pairs, total, at, row = Pairs.room(1 << 17), 0, 0, 0
+    by_lead = np.lexsort((asked.first, asked.key))
     while at < asked.key.size:
-        found, at, row = meet(asked, tier, at, asked.key.size, row, pairs)
+        found, at, row, _ = meet(asked, tier, by_lead, at, row, pairs)
         total += found
     return total
 
@@ -87,6 +98,23 @@ def _fastest(call: Callable[[], object], times: int = 5) -> float:
         call()
         spent.append(time.perf_counter() - start)
     return min(spent)
+
+
+def _range_us() -> dict[str, float]:
+    """Microseconds of the range around one value, of many at once."""
+    values = np.random.default_rng(SEED).random(RANGES)
+    floats, integers = codes_of(values), (values * SPREAD).astype(np.int64)
+    columns = ("x", "x")
+    cases = {
+        "float": (BandTerm(columns, 1e-4, "float64"), floats),
+        "wide": (BandTerm(columns, 1.0, "float64"), floats),
+        "integer": (BandTerm(columns, EPS, "integer"), integers),
+    }
+    spent = {
+        name: _fastest(partial(band_bounds, term, codes))
+        for name, (term, codes) in cases.items()
+    }
+    return {f"{name}_range_us": 1e6 * each / RANGES for name, each in spent.items()}
 
 
 def _whole_step(batch: int) -> dict[str, float]:

@@ -11,6 +11,7 @@ the time of a micro-batch that the first rival does without, at each share of th
 from __future__ import annotations
 
 import statistics
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from functools import partial
@@ -24,7 +25,6 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 import shedjoin as sj
-import shedjoin.spark.join as spark_join
 from benchmarks import engine
 from benchmarks.bursts import SIDES, WAIT, Schedule, write_files
 from benchmarks.record import Record
@@ -86,7 +86,9 @@ def _race(
             joined = _joined(streams, control)
             runs["inside"].append(engine.run(joined, f"inside, {share}", STEPS))
         kept = _kept(runs["inside"][-1])
-        with mock.patch.object(spark_join, "Packer", partial(Dropping, kept=kept)):
+        # Not by attributes: the package has a function of the module's name.
+        stages = sys.modules["shedjoin.spark.join"]
+        with mock.patch.object(stages, "Packer", partial(Dropping, kept=kept)):
             joined = _joined(_streams(spark, folder), None)
         runs["packing"].append(engine.run(joined, f"packing, {share}", STEPS))
         some = [_part(stream, kept) for stream in _streams(spark, folder)]

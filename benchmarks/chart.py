@@ -10,6 +10,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
+from benchmarks.harvest_panels import harvest_panels
 from benchmarks.panels import burst_panels, panels
 from benchmarks.record import Record
 
@@ -22,8 +23,8 @@ BARS = {
 
 
 def draw(record: Record, path: Path) -> None:
-    """Draw a record: curves of budget and burst, bars of all others."""
-    drawn = {"budget": panels, "burst": burst_panels}
+    """Draw a record: curves of budget and burst, a harvest, bars of all others."""
+    drawn = {"budget": panels, "burst": burst_panels, "harvest": harvest_panels}
     figure = drawn.get(record.name, _bars)(record)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)

@@ -1,11 +1,13 @@
 """Stream joins inside a fixed budget, on Spark Structured Streaming."""
 
 from shedjoin.api import aggregate, estimate, join, multijoin
+from shedjoin.columns.cells import cells_of
 from shedjoin.control.folder import Control
 from shedjoin.on_demand import __getattr__ as __getattr__
 from shedjoin.policies.goals import MostImportant, MostResults, Sample
 from shedjoin.sampling.aggregates import Avg, Count, Sum
 from shedjoin.spec.budget import Budget
+from shedjoin.spec.cells import Cells
 from shedjoin.spec.importance import Histogram, Lookup
 from shedjoin.spec.predicates import Band, Where
 from shedjoin.spec.recompute import Adaptive, Amortised, Every, Successive
@@ -18,6 +20,7 @@ __all__ = [
     "Avg",
     "Band",
     "Budget",
+    "Cells",
     "Control",
     "Count",
     "Every",
@@ -31,6 +34,7 @@ __all__ = [
     "Where",
     "Within",
     "aggregate",
+    "cells_of",
     "estimate",
     "join",
     "multijoin",

@@ -12,7 +12,8 @@ from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, MostImportant, shedding_of
 from shedjoin.sampling.aggregates import Aggregate
 from shedjoin.spec.budget import Budget
-from shedjoin.spec.conditions import OnPair, OnStreams
+from shedjoin.spec.cells import Cells
+from shedjoin.spec.conditions import OnPair, OnStreams, split_on
 from shedjoin.spec.multijoin import WithinEach
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.shedding import Discipline
@@ -39,6 +40,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     name: str = "shedjoin",
     event_time: str | None = None,
     control: Control | None = None,
+    cells: Cells | None = None,
 ) -> DataFrame:
     """Join two streams by key within a window of event time.
 
@@ -55,9 +57,11 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     ----------
     left, right : DataFrame
         The streams, each with ``withWatermark`` on its event time.
-    on : str, list of str, or dict
-        Key columns: ``"id"``, ``["a", "b"]``, or ``{"left_id": "right_id"}``. Not
-        yet predicates: they are joined by in :mod:`shedjoin.local`.
+    on : str, list, dict, Band or Where
+        Key columns: ``"id"``, ``["a", "b"]``, or ``{"left_id": "right_id"}``. Or
+        predicates, ``Band("price", 0.5)`` or ``Where("left.x", "<", "right.y")``, or a
+        list of key columns and predicates. Without a key or a Band, the right stream is
+        copied to every shard.
     within : Within
         The window: ``left.t - before <= right.t <= left.t + after``.
     budget : Budget, optional
@@ -91,6 +95,11 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     control : Control, optional
         A folder of messages that change budget and policy while the query runs. It is
         a source of the query: a checkpoint without one cannot get one, nor lose it.
+    cells : Cells, optional
+        How a join by Band without key columns is spread over shards, from
+        :func:`cells_of`. By default cells are eight times as wide as ``eps``, which
+        suits values that are spread over many times that. Fixed for the life of a
+        checkpoint.
 
     Returns
     -------
@@ -105,7 +114,12 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         on=on,
         within=within,
         shedding=shedding_of(
-            budget, keep, discipline=discipline, recompute=recompute, seed=seed
+            budget,
+            keep,
+            discipline=discipline,
+            recompute=recompute,
+            seed=seed,
+            by_predicates=bool(split_on(on).predicates),
         ),
         importance=keep.importance if isinstance(keep, MostImportant) else None,
         time=time,
@@ -114,20 +128,26 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         name=name,
         event_time=event_time,
         control=control,
+        cells=cells,
     )
 
 
-def multijoin(
+def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
     streams: Mapping[str, DataFrame],
     *,
     on: OnStreams,
     within: WithinEach,
+    budget: Budget | None = None,
+    keep: Goal | Policy | None = None,
     time: Mapping[str, str] | None = None,
+    seed: int = 0,
     shards: int | None = None,
     name: str = "shedjoin",
     event_time: str | None = None,
+    control: Control | None = None,
+    cells: Cells | None = None,
 ) -> DataFrame:
-    """Join two to five streams by a common key within windows of event time.
+    """Join two to five streams by key or by predicates, within windows of event time.
 
     Rows of the times t form a result if ``max(t) - t[s]`` is at most ``within[s]`` for
     every stream s: each row waits so long for the others. That depends on event times
@@ -139,14 +159,20 @@ def multijoin(
     streams : dict of DataFrame
         Two to five streams by name, each with ``withWatermark`` on its event time; or
         as many batch DataFrames.
-    on : str, list of str, or dict
-        Key columns: ``"id"``, ``["a", "b"]``, or those of each stream by its name. Not
-        yet predicates.
+    on : str, list, dict, Band or Where
+        Key columns: ``"id"``, ``["a", "b"]``, or those of each stream by its name. Or
+        predicates as in :func:`join`, or a list of both. Without a key the first stream
+        is spread over the shards and rows of the others are copied: name the largest
+        first.
     within : str, timedelta, or dict
         How long a row waits for the others: ``"1 minute"``, or by stream.
+    budget : Budget, optional
+        Of a join by predicates, the time of its micro-batches: ``Budget(cpu=0.7)``.
+    keep : policy, optional
+        ``policies.Harvest()`` (the default), or ``policies.RandomDrop()``.
     time : dict, optional
         Event-time columns by stream. Taken from the watermarks of streams.
-    shards, name, event_time
+    seed, shards, name, event_time, control, cells
         As in :func:`join`.
 
     Returns
@@ -162,10 +188,15 @@ def multijoin(
         streams,
         on=on,
         within=within,
+        shedding=shedding_of(
+            budget, keep, seed=seed, by_predicates=bool(split_on(on).predicates)
+        ),
         time=time,
         shards=shards,
         name=name,
         event_time=event_time,
+        control=control,
+        cells=cells,
     )
 
 

@@ -15,12 +15,15 @@ RATES = ["passthrough", "native_memory", "native_rocksdb"]
 FIELDS = {
     "kernels": ["arrivals_per_s", "arrivals_per_s_10_matches"],
     "band": ["nested_pairs_per_s", "sorted_pairs_per_s", "gain", "arrivals_per_s"],
+    "harvest": ["gain_aligned", "gain_nonaligned", "gain_costed", "gain_m5"],
+    "harvest-spark": ["gain_spark", "seconds_harvest", "seconds_randomdrop"],
     "exact": ["equal", "rows_per_s"]
     + [f"{name}_rows_per_s" for name in RATES]
     + [f"ratio_{name}" for name in RATES],
     "window-growth": ["time_ratio", "bytes_ratio"],
     "learning": [f"{kind}_ratio" for kind in ("zipf", "INC", "DEC", "BELL")],
     "shedding": ["static_ratio", "dynamic_ratio", "growth_ratio"],
+    "multiway": ["band_equal", "three_equal", "ratio_band", "ratio_three"],
     "budget": ["of"],
     "costs": ["median_error", "worst_error", "within_20_percent"],
     "burst": ["overshoot", "adaptations", "recovered", "gain"],
@@ -41,7 +44,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
 
 LONG = (
     *("exact", "learning", "budget", "budget-speed", "burst", "costs"),
-    *("before-shuffle", "window-growth"),
+    *("before-shuffle", "window-growth", "multiway", "shedding", "harvest-spark"),
 )
 """Their quick form takes most of a minute."""
 

@@ -13,7 +13,8 @@ from shedjoin.columns import batches as groups
 from shedjoin.columns import packing
 from shedjoin.columns.arrivals import Blob, Chunk, chunks
 from shedjoin.columns.ipc import decode_rows
-from shedjoin.columns.packing import pack, shard_of
+from shedjoin.columns.packing import pack
+from shedjoin.columns.placing import shard_of
 from support.shards import SCHEMA, Arrival, batch_of, blob_of, make_spec
 from support.sides import LEFT, RIGHT, SIDES, Side
 

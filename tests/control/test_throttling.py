@@ -26,6 +26,10 @@ class Machine:
         self._started, self._free = -INTERVAL, 0.0
         self.sent = 0
 
+    def close(self, share: float) -> None:
+        """Set the throttle by hand."""
+        self._share = share
+
     def run(self, rate: float, until: float) -> list[tuple[float, float]]:
         """Times and shares of the micro-batches that start until then."""
         found = []
@@ -38,7 +42,8 @@ class Machine:
                 1 - self._noise, 1 + self._noise
             )
             found.append((seconds, self._share))
-            seen = Observed(seconds, work, exact, rows / waited, self._share)
+            whole = Work(1, rows, rows, exact)
+            seen = Observed(seconds, work, whole, rows / waited, self._share)
             told = self._throttling.adapt(seen, TARGET, INTERVAL)
             if self._coming is not None:
                 self._share, self._coming = self._coming, None
@@ -68,19 +73,47 @@ def test_a_burst(costs: Seconds, seed: int) -> None:
     assert after[-1][1] == 1.0
 
 
+def test_a_floor_near_the_target_does_not_cost_all_results() -> None:
+    """Joining takes a third of a second, all else 1.8 of the 2 seconds it may take."""
+    costs = Seconds(1.2, 4e-5, 6e-6, 1e-6)
+    throttling, share = Throttling(), 1.0
+    for _ in range(20):
+        work = Work(1, 15_000, 15_000 * share, 240_000 * share)
+        seen = Observed(
+            costs.of(work), work, Work(1, 15_000, 15_000, 240_000), 3750, share
+        )
+        told = throttling.adapt(seen, target=2.0, interval=4.0)
+        share = told.share if told else share
+        assert share > 0.1
+    assert costs.of(Work(1, 15_000, 15_000 * share, 240_000 * share)) < 1.15 * 2.0
+
+
+def test_it_opens_from_next_to_nothing_in_a_few_steps() -> None:
+    """Costs that were learned before anything was shed may have been far off."""
+    machine = Machine(Seconds(0.3, 1e-6, 1e-6, 2e-6), results=10, noise=0.0, seed=1)
+    machine.close(0.001)
+    shares = [share for _, share in machine.run(20_000, 60)]
+    assert shares[-1] == 1.0
+    assert len([share for share in shares if share < 0.1]) <= 2
+
+
 def test_a_floor_above_the_target_closes_the_throttle() -> None:
-    throttling = Throttling()
-    seen = Observed(60.0, Work(1, 1e6, 1e6, 1e6), 1e6, 2e5, 1.0)
-    told = throttling.adapt(seen, target=0.1, interval=5.0)
-    assert told is not None
-    assert told.share == 0.001
+    throttling, share, steps = Throttling(), 1.0, 0
+    work = Work(1, 1e6, 1e6, 1e6)
+    while share > 0.001:
+        seen = Observed(60.0, work, work, 2e5, share)
+        told = throttling.adapt(seen, target=0.1, interval=5.0)
+        assert told is not None
+        share, steps = told.share, steps + 1
+    assert steps == 3
     assert throttling.costs.unsaved(1e6) > 0.1
 
 
 def test_it_opens_again_from_nothing() -> None:
     """A message of the user may have closed it."""
     throttling = Throttling()
-    seen = Observed(0.5, Work(1, 1e4, 0, 0), 1e5, rows_per_second=2e3, share=0.0)
+    whole = Work(1, 1e4, 1e4, 1e5)
+    seen = Observed(0.5, Work(1, 1e4, 0, 0), whole, rows_per_second=2e3, share=0.0)
     throttle = throttling.adapt(seen, TARGET, INTERVAL)
     assert throttle is not None
     assert throttle.share > 0

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shedjoin.columns import mixing
-from shedjoin.columns.packing import shard_of
+from shedjoin.columns.placing import shard_of
 from shedjoin.kernels.hashing import chain_bytes, chain_words, mixed
 from shedjoin.types import ByteArray, IntArray, OffsetArray
 

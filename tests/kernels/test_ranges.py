@@ -14,6 +14,7 @@ from shedjoin.kernels.ranges import (
     TIME,
     Asked,
     Pairs,
+    count_lags,
     meet,
     merge,
 )
@@ -69,13 +70,22 @@ def expected(asked: Asked, tier: IntGrid) -> list[tuple[int, int]]:
 def met(asked: Asked, tier: IntGrid, room: int) -> list[tuple[int, int]]:
     """What the kernel finds, with so much room at a time."""
     pairs, found = Pairs.room(room), []
-    at, row = 0, 0
+    at, row, looked = 0, 0, 0
+    by_lead = np.lexsort((asked.first, asked.key))
     while at < asked.key.size:
-        count, at, row = meet(asked, tier, at, asked.key.size, row, pairs)
+        count, at, row, more = meet(asked, tier, by_lead, at, row, pairs)
+        looked += more
         assert count < room + BLOCK
         both = (column[:count].tolist() for column in pairs)
         found += list(zip(*both, strict=True))
-    return found
+    assert looked == len(led(asked, tier))
+    return sorted(found)
+
+
+def led(asked: Asked, tier: IntGrid) -> list[tuple[int, int]]:
+    """Partial results and rows of their key and lead: those that are looked at."""
+    none = asked._replace(column=np.zeros(0, np.int64))
+    return expected(none, tier)
 
 
 @pytest.mark.parametrize("outside", [False, True])
@@ -98,6 +108,24 @@ def test_meet_without_conditions(rng: np.random.Generator) -> None:
         high=asked.high[:0].copy(),
     )
     assert met(asked, tier, 100) == expected(asked, tier)
+
+
+def test_lags_are_counted_by_bucket(rng: np.random.Generator) -> None:
+    tier, asked = tier_of(rng, 200), asked_of(rng, 12, outside=False)
+    time, edges = rng.integers(-3, 12, 12), np.array([-4, -1, 0, 0, 3, 6])
+    counts = np.zeros(5)
+    count_lags(asked, tier, 2, 12, time, edges, counts)
+    lags = [
+        int(time[partial] - tier[TIME, row])
+        for partial, row in led(asked, tier)
+        if partial >= 2
+    ]
+    ends = [-2, -1, None, 2, 6]
+    assert counts.tolist() == [
+        0 if end is None else sum(int(edges[n]) <= lag <= end for lag in lags)
+        for n, end in enumerate(ends)
+    ]
+    assert counts.sum() > 20
 
 
 @pytest.mark.parametrize(("one", "other"), [(0, 5), (5, 0), (1, 1), (30, 70)])

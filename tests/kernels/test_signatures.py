@@ -23,6 +23,7 @@ EXPECTED = {
     "times_of": 1,
     "bury": 1,
     "meet": 1,
+    "count_lags": 1,
     "merge": 1,
     "first_from": 1,
     "first_beyond": 1,
@@ -38,7 +39,7 @@ from decimal import Decimal
 from pathlib import Path
 import numpy as np
 import pyarrow as pa
-from shedjoin import Band, Where, Within, local
+from shedjoin import Band, Budget, Where, Within, local
 from shedjoin.columns.packing import pack
 from shedjoin.local.shard import MemoryBlobs
 from shedjoin.operators.choice import open_join
@@ -99,6 +100,13 @@ for kind in ("int64", "int32"):
             restart_every=2,
         )
 
+local.multijoin(
+    [{n: table(n, batch, "int64") for n in "ab"} for batch in range(4)],
+    on=Band("k", 1),
+    within="1 second",
+    time={n: n for n in "ab"},
+    budget=Budget(cpu="1 second"),
+)
 with tempfile.TemporaryDirectory() as folder:
     workspace, stored = MappedWorkspace(Path(folder)), MemoryBlobs()
     names = ("_l", "_r")

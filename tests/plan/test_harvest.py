@@ -13,9 +13,11 @@ from shedjoin.plan import (
     Harvest,
     HarvestLoad,
     flat_scores,
+    greedy_harvest,
     harvest_by_chance,
     join_orders,
     predicted_harvest,
+    random_drop,
     selected_windows,
     whole_harvest,
 )
@@ -290,3 +292,12 @@ def test_chances_that_are_refused() -> None:
 def test_work_that_is_refused(work: float) -> None:
     with pytest.raises(ParameterError, match="work="):
         harvest_by_chance(work, FLAT)
+
+
+def test_a_load_as_it_was_measured() -> None:
+    """Told what each direction yields, it is the same load."""
+    told = HarvestLoad.measured(FLAT.directions, FLAT.orders)
+    assert (told.results, told.work) == (FLAT.results, FLAT.work)
+    work = 0.5 * told.work
+    assert greedy_harvest(work, told) == greedy_harvest(work, FLAT)
+    assert random_drop(work, told) == random_drop(work, FLAT)

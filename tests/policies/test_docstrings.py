@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from shedjoin.policies import POLICIES, Policy
+from shedjoin.policies import POLICIES, PREDICATE_POLICIES, Policy
 
 from .docstrings import undocumented
 
@@ -35,7 +35,9 @@ class Wrong(Policy):
     """
 
 
-@pytest.mark.parametrize("kind", POLICIES, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize(
+    "kind", [*POLICIES, *PREDICATE_POLICIES], ids=lambda kind: kind.__name__
+)
 def test_policy(kind: type[Policy]) -> None:
     assert list(undocumented(kind)) == []
 

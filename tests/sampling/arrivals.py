@@ -12,7 +12,7 @@ import pyarrow as pa
 from oracle.samples import Draw, Result, Sampled, sampled_join
 from oracle.shedding import Arrival
 from shedjoin import Budget, Within
-from shedjoin.columns.packing import shard_of
+from shedjoin.columns.placing import shard_of
 from shedjoin.kernels.matching import coin
 from shedjoin.local.join import join
 from shedjoin.local.run import Run

@@ -14,7 +14,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 import shedjoin
-from shedjoin import Budget, MostImportant, MostResults, Sample, Within
+from shedjoin import Band, Budget, MostImportant, MostResults, Sample, Within
 from shedjoin.local.join import join as local_join
 from shedjoin.policies import IJoin, PpsCluster
 
@@ -44,6 +44,10 @@ JOINS: dict[str, dict[str, Any]] = {
     "sample": {"budget": _BUDGET, "keep": Sample(by=PpsCluster(seed=3))},
     "steered": {"budget": _BUDGET, "keep": MostResults()},
     "timed": {"budget": Budget(cpu="50 milliseconds")},
+    "harvest": {
+        "on": ["k", Band({"left": "left_price", "right": "right_price"}, 3.0)],
+        "budget": Budget(cpu=0.5),
+    },
     "slow exact": {},
     "slow ijoin": {
         "budget": _BUDGET,
@@ -51,6 +55,9 @@ JOINS: dict[str, dict[str, Any]] = {
     },
 }
 """Arguments of each join. The slow ones equal those without "slow" in all but pace."""
+
+THROTTLE = {"share": 0.3}
+"""Of ``harvest``. Its queries have no trigger interval, so nobody changes it."""
 
 SHUFFLED = ("ijoin", "sample")
 """Their results are shuffled: an executor that is lost takes them along, and what has
@@ -95,16 +102,21 @@ def joined(spark: SparkSession, sources: Sources, name: str) -> DataFrame:
     if name == "slow exact":
         left = left.mapInArrow(slow_first_attempt, left.schema)
     options = {"on": "k", "within": WINDOW, **JOINS[name]}
-    if name in ("steered", "timed"):
-        options["control"] = shedjoin.Control(sources.folder.parent / "control")
+    if name in ("steered", "timed", "harvest"):
+        control = shedjoin.Control(sources.folder.parent / "control")
+        if name == "harvest" and not control.sent():
+            control.send(throttle=THROTTLE)
+        options["control"] = control
     results = shedjoin.join(left, right, **options).select(*columns(name))
     return results.repartition(3) if name in SHUFFLED else results
 
 
 def locally(sent: Tables, name: str, **more: object) -> Rows:
     """The same join in this process, in as many shards as the tests' sessions have."""
-    options: dict[str, Any] = {**JOINS[name], **more}
-    options |= {"on": "k", "within": WINDOW, "time": TIMES}
+    options: dict[str, Any] = {"on": "k", "within": WINDOW, "time": TIMES}
+    options |= {**JOINS[name], **more}
+    if name == "harvest":
+        options["control"] = {0: [{"throttle": THROTTLE}]}
     found = local_join(sent, lateness=(DELAY, DELAY), shards=2, **options).results
     values = [found[column].to_pylist() for column in columns(name)]
     return list(zip(*values, strict=True))

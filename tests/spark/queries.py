@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
-PATIENCE_S = 180
+PATIENCE_S = 480
+"""Longer than a query takes on a machine that others use, too: no test measures it."""
 
 Rows = list[tuple[Any, ...]]
 Counts = dict[str, int]
@@ -54,6 +57,17 @@ def finish(query: StreamingQuery, frame: DataFrame, folder: Path) -> Run:
     """Wait until a query has used up its input; a failed query raises."""
     progress = _ended(query, PATIENCE_S)
     return Run(written(frame, folder), progress)
+
+
+def stop_after_a_micro_batch(query: StreamingQuery) -> None:
+    """Stop a query somewhere in the micro-batches after its first one.
+
+    Spark may take the interruption for a failure, where it comes while a job is made.
+    """
+    while not query.recentProgress and query.isActive:
+        query.awaitTermination(1)
+    with suppress(StreamingQueryException):
+        query.stop()
 
 
 def run(frame: DataFrame, folder: Path) -> Run:

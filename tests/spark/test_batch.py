@@ -21,7 +21,10 @@ from .values import times
 pytestmark = pytest.mark.spark
 
 
-@pytest.mark.parametrize("seed", [2024, 554, 211, 567])
+LONG = [pytest.param(seed, marks=pytest.mark.long) for seed in (554, 211)]
+
+
+@pytest.mark.parametrize("seed", [2024, 567, *LONG])
 def test_equals_the_native_batch_join(
     seed: int, spark: SparkSession, tmp_path: Path
 ) -> None:

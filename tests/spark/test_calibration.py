@@ -47,6 +47,6 @@ def test_work_is_counted_and_throttled(spark: SparkSession, tmp_path: Path) -> N
     whole, some = found[:2], found[2:]
     wanted = [exact(tmp_path, 2), exact(tmp_path, 3)]  # after two to warm up
     assert [one.work.results for one in whole] == wanted
-    assert {one.work.stored for one in whole} == {2.0 * ROWS}
+    assert {one.work.updates for one in whole} == {2.0 * ROWS}
     assert sum(one.work.results for one in some) < 0.6 * sum(wanted)
-    assert sum(one.work.stored for one in some) < 0.6 * 4.0 * ROWS
+    assert sum(one.work.updates for one in some) < 0.6 * 4.0 * ROWS

@@ -78,8 +78,6 @@ def killed(
     with cluster(folder, *names) as made:
         made.strike(plan_kills(7, kills, len(names) * (batches - 2)), seed=8)
         wait_for_end(made.query, folder)
-    # A task may end in the moment in which its executor is chosen.
-    assert max(lost(folder), lost(folder, what="executor")) >= kills // 2
     check(spark, folder, 11, names)
 
 
@@ -89,8 +87,11 @@ def lost(folder: Path, why: str = "", what: str = "task") -> int:
     return sum(f"Lost {what}" in line and why in line for line in lines)
 
 
+@pytest.mark.long
 def test_a_few_kills(spark: SparkSession, tmp_path: Path) -> None:
     killed(spark, tmp_path, ("exact", "results"), batches=4, kills=2)
+    # Of so few, all may hit an executor in the moment in which its task has ended.
+    assert lost(tmp_path) + lost(tmp_path, what="executor") >= 1
 
 
 @pytest.mark.long
@@ -101,6 +102,7 @@ def test_many_kills(
     names: tuple[str, str], spark: SparkSession, tmp_path: Path
 ) -> None:
     killed(spark, tmp_path, names, batches=20, kills=15)
+    assert lost(tmp_path) >= 7
 
 
 @pytest.mark.long

@@ -161,10 +161,13 @@ def test_the_page(spark: SparkSession, tmp_path: Path) -> None:
 def test_time_is_kept_by_messages(spark: SparkSession, tmp_path: Path) -> None:
     """No micro-batch ends in 50 ms: the driver closes the throttle, and that is read.
 
-    A run reads the messages that are there when it starts. The streams have seed 31.
+    As calibrated, which is not true here, most of the time goes into joining: else it
+    would not close, as nothing could be saved. A run reads the messages that are there
+    when it starts. The streams have seed 31.
     """
     sent = streams(31, 8)
     control, other = Control(tmp_path / "control"), Control(tmp_path / "other")
+    control.set_costs({"floor": 1.0, "row": 1e-9, "update": 0.01, "match": 0.02})
     home, sources = locate(tmp_path, "timed"), Sources(tmp_path / "in")
     for first in (0, 4):
         sources.write(sent[first : first + 4], first)
@@ -184,7 +187,7 @@ def test_time_is_kept_by_messages(spark: SparkSession, tmp_path: Path) -> None:
     assert len(settings) == 1
     assert same(found.rows, locally(read, "timed", control=settings))
     (join,) = control.joins()
-    wait_for(lambda: control.load(join)["share"] < 0.1)
+    wait_for(lambda: control.load(join)["share"] < 0.3)
     load = control.load(join)
     assert load["target"] == 0.05
     assert load["floor"] > load["target"]

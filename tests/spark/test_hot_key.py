@@ -73,7 +73,7 @@ def test_one_hot_key(
 @pytest.mark.parametrize(
     ("rows", "limit"),
     [
-        pytest.param(1_000_000, GIGABYTE, id="1M"),
+        pytest.param(1_000_000, GIGABYTE, id="1M", marks=pytest.mark.long),
         pytest.param(10_000_000, GIGABYTE, id="10M", marks=pytest.mark.long),
     ],
 )

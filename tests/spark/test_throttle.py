@@ -21,14 +21,14 @@ BUDGET = Budget(cpu="2 seconds")
 class Watched:
     """A query whose micro-batches are made up."""
 
-    def __init__(self, folder: Path, costs: Seconds) -> None:
+    def __init__(self, folder: Path, costs: Seconds, *, looks: bool = False) -> None:
         self.control = Control(folder)
         self.batch = 0
         self.entries: list[list[Any]] = []
         self.in_force: dict[str, Any] = {}
-        self._query = _Query(5.0, Costs(costs))
+        self._query = _Query(5.0, Costs(costs, looks=looks), looks=looks)
 
-    def step(self, seconds: float, rows: int = 10_000) -> None:
+    def step(self, seconds: float, rows: int = 10_000, looked: int = 0) -> None:
         self.batch += 1
         progress: Any = SimpleNamespace(
             batchId=self.batch,
@@ -38,6 +38,7 @@ class Watched:
         record = {"in_force": self.in_force, "entries": self.entries}
         counts = {f"{name}_l": rows for name in ("seen", "stored")}
         counts |= {"matched": 10 * rows, "slice_exact": 0, "slice_matched": 0}
+        counts |= {"looked": looked, "looked_exact": looked}
         told = counts | {"control": json.dumps(record)}
         self._query.adapt(progress, told, BUDGET, self.control, "join")
 
@@ -68,6 +69,20 @@ def test_no_message_before_the_last_one_is_in_force(watched: Watched) -> None:
     assert len(watched.control.sent()) == 1
     watched.apply()
     watched.step(9.0)
+    assert len(watched.control.sent()) == 2
+
+
+def test_to_close_further_does_not_wait(watched: Watched) -> None:
+    """A query that is behind has ever longer micro-batches until it is done."""
+    for _ in range(3):
+        watched.step(3.3)
+    watched.step(30.0, rows=90_000)
+    first, second = (
+        decode_message((watched.control.path / name).read_bytes())["throttle"]["share"]
+        for name in watched.control.sent()
+    )
+    assert second < 0.5 * first
+    watched.step(30.0, rows=90_000)
     assert len(watched.control.sent()) == 2
 
 
@@ -104,3 +119,13 @@ def test_a_throttle_that_names_costs_only_does_not_stop_it(watched: Watched) -> 
     for _ in range(2):
         watched.step(3.3)
     assert len(watched.control.sent()) == 1
+
+
+def test_of_a_join_by_predicates_looks_are_what_costs(tmp_path: Path) -> None:
+    watched = Watched(tmp_path, Seconds(0.2, 1e-6, 1e-6, 3e-5), looks=True)
+    for _ in range(2):
+        watched.step(9.0, looked=2_000_000_000)
+    [name] = watched.control.sent()
+    told = decode_message((watched.control.path / name).read_bytes())["throttle"]
+    assert 0 < told["update"] < 1e-3 < told["match"]
+    assert told["share"] < 0.5

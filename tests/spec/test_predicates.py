@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import shedjoin
 from shedjoin import Band, Budget, Where, Within, local
 from shedjoin.columns.terms import Streams
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
+from shedjoin.policies import Harvest, Prob
 from shedjoin.spec.conditions import split_on
 from shedjoin.spec.terms import BandTerm, CheckTerm, CompareTerm
 
@@ -89,8 +89,8 @@ def test_conditions_are_checked(condition: Any) -> None:  # noqa: ANN401
         (Band("x", "5 seconds"), ParameterError, "is a duration"),
         (Band("x", 10**400), ParameterError, "greater than all"),
         (Where("left.x", "<", "right.y"), ColumnError, "no column 'y'"),
-        (Where("left.x", "<", "middle.x"), ParameterError, "not a column of one"),
-        (Where("x", "<", "right.x"), ParameterError, "not a column of one"),
+        (Where("left.x", "<", "middle.x"), ParameterError, "not a column of the"),
+        (Where("x", "<", "right.x"), ParameterError, "not a column of the"),
         (Where("left.x", "<", "left.n"), ParameterError, "one stream alone"),
         (Where(np.less, "left.x", "left.n"), ParameterError, "one stream alone"),
         (Where("left.x", "<", "right.n"), ColumnTypeError, "of types"),
@@ -147,26 +147,23 @@ def test_keys_and_predicates_are_told_apart() -> None:
     assert not split_on(None).keyless
 
 
-@pytest.mark.parametrize("on", [Band("x", 1), ["n", Where("left.x", "<", "right.x")]])
-def test_not_yet_on_spark(on: Any) -> None:  # noqa: ANN401
-    pytest.importorskip("pyspark")
-    nothing: Any = None
-    with pytest.raises(ParameterError, match="not yet possible on Spark"):
-        shedjoin.join(nothing, nothing, on=on, within=Within(after="1 second"))
-    streams: Any = {"left": None, "right": None}
-    with pytest.raises(ParameterError, match="not yet possible on Spark"):
-        shedjoin.multijoin(streams, on=on, within="1 second")
+CPU = Budget(cpu=0.5)
 
 
-def test_no_budget_yet() -> None:
+def test_no_memory_budget_yet() -> None:
     table = RIGHT.empty_table()
     settings: dict[str, Any] = {
         "on": Band("x", 1),
         "within": Within(after="1 second"),
         "time": ("at", "at"),
     }
-    with pytest.raises(ParameterError, match="has no budget yet"):
+    with pytest.raises(ParameterError, match="has no memory budget yet"):
         local.join([(table, table)], budget=Budget(rows=5), **settings)
+    with pytest.raises(ParameterError, match="is for joins by key columns alone"):
+        local.join([(table, table)], budget=CPU, keep=Prob(), **settings)
+    by_key = settings | {"on": "x"}
+    with pytest.raises(ParameterError, match="is for joins by Band or Where"):
+        local.join([(table, table)], budget=CPU, keep=Harvest(), **by_key)
     # A message that cannot be followed is noted, and the join goes on.
     control = {1: [{"budget": {"rows": 1000}}]}
     run = local.join([(table, table)] * 3, control=control, **settings)

@@ -8,6 +8,7 @@ import pytest
 
 from shedjoin.policies import Fifo, Greedy
 from shedjoin.spec.budget import Budget
+from shedjoin.spec.cells import Cells
 from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec, StreamSpec
@@ -55,6 +56,10 @@ CHANGES: dict[str, dict[str, Any]] = {
     "another column": {"terms": (BandTerm(("u", "t"), 5, "integer"),)},
     "a comparison": {"terms": (CompareTerm((0, 1), ("t", "t"), "<", "integer"),)},
     "another operator": {"terms": (CompareTerm((0, 1), ("t", "t"), ">", "integer"),)},
+    "text compared": {"terms": (CheckTerm((0, 1), ("t", "t"), "<"),)},
+    "text compared otherwise": {"terms": (CheckTerm((0, 1), ("t", "t"), ">"),)},
+    "cells": {"cells": Cells([1, 2])},
+    "cells split": {"cells": Cells([1, 2], [1, 2, 1])},
     "a function": {"terms": (CheckTerm((0, 1), ("t", "t"), max),)},
 }
 

@@ -31,6 +31,12 @@ def fits_64_bits(kind: pa.DataType) -> bool:
 
 def as_int64(array: pa.Array) -> IntArray:
     """The bits of a column without nulls as 64-bit integers, shared where possible."""
+    integers = as_integers(array).to_numpy(zero_copy_only=False)
+    return np.ascontiguousarray(integers, np.int64)
+
+
+def as_integers(array: pa.Array) -> pa.Array:
+    """The bits of a column as a column of 64-bit integers."""
     kind = array.type
     if kind == pa.date32():
         array = array.view(pa.int32())
@@ -38,7 +44,7 @@ def as_int64(array: pa.Array) -> IntArray:
         array = array.view(pa.int64())
     if array.type != pa.int64():
         array = pc.cast(array, pa.int64(), safe=False)
-    return np.ascontiguousarray(array.to_numpy(zero_copy_only=False), np.int64)
+    return array
 
 
 def _in_microseconds(array: pa.Array) -> pa.Array:

@@ -5,29 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob, digest
 from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.ipc import encode_rows
-from shedjoin.columns.mixing import mixed_bits
+from shedjoin.columns.placing import Placed, placed
 from shedjoin.columns.schema import plain
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.types import IntArray
 
 COLLECT_BYTES = 16 << 20
 """Rows are collected up to about this size before they are split by shard."""
-
-
-def shard_of(key: IntArray, shards: int) -> npt.NDArray[np.int64]:
-    """Choose the shard of each key: the high bits of its mixed bits.
-
-    The index takes the low bits.
-    """
-    high = mixed_bits(key.view(np.uint64)) >> np.uint64(33)
-    return ((high * np.uint64(shards)) >> np.uint64(31)).view(np.int64)
 
 
 def pack(
@@ -42,15 +31,34 @@ def _split(
     batches: list[pa.RecordBatch], stream: int, spec: JoinSpec
 ) -> Iterator[tuple[int, Blob]]:
     rows = plain(pa.concat_batches(batches))
-    shard = shard_of(
-        hot_columns(rows, spec.streams[stream], direct=spec.direct).key, spec.shards
-    )
-    small = np.min_scalar_type(spec.shards)
+    hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
+    where = placed(rows, hot, stream, spec)
+    if not where.shard.size:
+        for blob in _encoded(rows, stream):
+            yield from ((number, blob) for number in range(spec.shards))
+        return
+    for number, part in _parts(rows, where, spec.shards):
+        yield from ((number, blob) for blob in _encoded(part, stream))
+
+
+def _parts(
+    rows: pa.RecordBatch, where: Placed, shards: int
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Rows of each shard that gets some."""
+    shard, small = where.shard, np.min_scalar_type(shards)
     order = np.argsort(shard.astype(small), kind="stable")
-    rows = rows.take(pa.array(order))
-    cuts = np.searchsorted(shard[order], np.arange(spec.shards + 1))
-    for number in np.flatnonzero(np.diff(cuts)):
-        part = rows.slice(cuts[number], cuts[number + 1] - cuts[number])
-        for piece in pieces(part, PIECE_BYTES):
-            payload = encode_rows([piece], piece.schema)
-            yield int(number), Blob(stream, digest(payload), payload)
+    cuts = np.searchsorted(shard[order], np.arange(shards + 1))
+    if where.row is None:  # taking all at once is faster, but copies may be many
+        rows = rows.take(pa.array(order))
+    for number in np.flatnonzero(np.diff(cuts)).tolist():
+        start, end = cuts[number], cuts[number + 1]
+        if where.row is None:
+            yield number, rows.slice(start, end - start)
+        else:
+            yield number, rows.take(pa.array(where.row[order[start:end]]))
+
+
+def _encoded(rows: pa.RecordBatch, stream: int) -> Iterator[Blob]:
+    for piece in pieces(rows, PIECE_BYTES):
+        payload = encode_rows([piece], piece.schema)
+        yield Blob(stream, digest(payload), payload)

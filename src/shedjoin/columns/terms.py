@@ -55,14 +55,8 @@ class Streams:
         given = by_name("the column of a Band", named, self._names)
         columns = tuple(self._column(*each) for each in enumerate(given))
         types = [self._type(*each) for each in enumerate(columns)]
-        kind = _common(band, types)
-        if kind is None or any(map(pa.types.is_boolean, types)):
-            raise ColumnTypeError(
-                f"{band!r} has no distances: a column is of type {types[0]}.",
-                fix="use a column of numbers, dates or timestamps; cast decimals to "
-                "double.",
-            )
-        return BandTerm(columns, _in_units(band, types[0]), kind)
+        kind = check_distances(band, types)
+        return BandTerm(columns, distance_of(band, types[0]), kind)
 
     def _where(self, where: Where) -> CompareTerm | CheckTerm:
         found = [self._named(where, name) for name in where.columns]
@@ -77,6 +71,7 @@ class Streams:
         types = [self._type(*each) for each in found]
         kind = _common(where, types)
         if kind is None:
+            _check_comparable(where, types[0])
             return CheckTerm(streams, columns, where.test)
         return CompareTerm(streams, columns, where.test, kind)
 
@@ -91,8 +86,9 @@ class Streams:
             held = [each for each in found if each[1] in self._schemas[each[0]].names]
             found = held or found
         if len(found) != 1:
+            what = "not a column" if not found else "the name of several columns"
             raise ParameterError(
-                f"{where!r}: {name!r} is not a column of one of the streams "
+                f"{where!r}: {name!r} is {what} of the streams "
                 f"{', '.join(self._names)}.",
                 fix=f'write the stream before the column: "{self._names[0]}.column".',
             )
@@ -105,6 +101,32 @@ class Streams:
 
     def _type(self, stream: int, column: str) -> pa.DataType:
         return self._schemas[stream].field(column).type
+
+
+def check_distances(band: Band, types: Sequence[pa.DataType]) -> Kind:
+    """Tell what values are computed as; refuse those that have no distances."""
+    kind = _common(band, types)
+    if kind is None or any(map(pa.types.is_boolean, types)):
+        raise ColumnTypeError(
+            f"{band!r} has no distances: a column is of type {types[0]}.",
+            fix="use a column of numbers, dates or timestamps; cast decimals to "
+            "double, unsigned integers of 64 bits to signed ones.",
+        )
+    return kind
+
+
+def _check_comparable(where: Where, kind: pa.DataType) -> None:
+    """Refuse what does not compare here as in Spark, collated text above all."""
+    plain = (pa.types.is_string, pa.types.is_binary, pa.types.is_decimal)
+    large = (pa.large_string(), pa.large_binary(), pa.uint64())
+    if not any(is_kind(kind) for is_kind in plain) and kind not in large:
+        what = "of a type that has no order here" if pa.types.is_null(kind) else kind
+        raise ColumnTypeError(
+            f"{where!r} compares columns {what}.",
+            fix="compare numbers, dates, timestamps, text or bytes; of other types, "
+            "and of text with a collation, compare columns made of them, or pass a "
+            "function.",
+        )
 
 
 def _common(predicate: Predicate, types: Sequence[pa.DataType]) -> Kind | None:
@@ -130,8 +152,8 @@ def _family(kind: pa.DataType) -> str:
     return str(kind).removeprefix("large_")
 
 
-def _in_units(band: Band, kind: pa.DataType) -> float:
-    """Give ``eps`` in units of the column."""
+def distance_of(band: Band, kind: pa.DataType) -> float:
+    """Give ``eps`` in units of a column of some type."""
     is_duration = isinstance(band.eps, str | timedelta)
     if is_duration != pa.types.is_temporal(kind):
         what = "a duration" if is_duration else "no duration"

@@ -8,7 +8,7 @@ from typing import Any
 
 from shedjoin.control.importance import read_importance
 from shedjoin.errors import ParameterError
-from shedjoin.policies import POLICIES
+from shedjoin.policies import POLICIES, PREDICATE_POLICIES
 from shedjoin.policies.base import Policy
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.importance import Importances
@@ -48,7 +48,7 @@ def _budget(value: object) -> Budget:
 
 def _policy(value: object) -> Policy:
     told = _mapping("policy", value, {"name", "parameters"})
-    kinds = {kind.__name__: kind for kind in POLICIES}
+    kinds = {kind.__name__: kind for kind in (*POLICIES, *PREDICATE_POLICIES)}
     name = told.get("name")
     if not isinstance(name, str) or name not in kinds:
         raise ParameterError(

@@ -51,7 +51,7 @@ def _shedding(spec: JoinSpec, in_force: Mapping[str, Any]) -> Shedding | None:
     budget, policy = values.get("budget"), values.get("policy")
     throttle, importance = values.get("throttle"), values.get("importance")
     if started is None and isinstance(budget, Budget):
-        started = shedding_of(budget, None)
+        started = shedding_of(budget, None, by_predicates=bool(spec.terms))
     if started is None:
         return None
     changes: dict[str, Any] = {}

@@ -8,6 +8,16 @@ from shedjoin.models.costs import Costs, Seconds, Work
 from shedjoin.spec.throttle import Throttle
 
 _LEAST = 0.001
+_HARMLESS = 0.1
+"""Up to here it opens at once: that little work cannot do much damage."""
+_FURTHEST = 20.0
+"""It closes by at most this factor at a time: before anything was shed, nobody knows
+which part of the time shedding saves."""
+_JOINING = 0.1
+"""So much of the target is left to joining, whatever all else takes: to shed everything
+would save no more than that, and lose every result."""
+_AIM = 0.9
+"""Times vary: who aims at the target is late every other time."""
 _NEAR = 0.1
 """Times so near to the target, as part of it, are left alone."""
 
@@ -17,8 +27,8 @@ class Observed(NamedTuple):
 
     seconds: float
     work: Work
-    exact: float
-    """Results that it would have had with nothing shed, as estimated."""
+    exact: Work
+    """The work that it would have had with nothing shed, as estimated."""
 
     rows_per_second: float
     """Rows that arrived, not those that were done."""
@@ -45,7 +55,8 @@ class Throttling:
 
     *Departures.* The paper divides z by how far input outruns the join. Here z is
     solved from learned costs, which also know what shedding cannot save, so that one
-    step is enough where they are right; and it is left alone near the target.
+    step is enough where they are right; and it is left alone near the target. It aims a
+    little below, opens at once to a tenth, and closes by at most a factor of 20.
 
     References
     ----------
@@ -74,16 +85,23 @@ class Throttling:
             return None
         costs = self.costs
         rows = seen.rows_per_second * max(interval, target)
-        results = rows * seen.exact / max(seen.work.rows, 1.0)
-        all_work = costs.of(Work(0, 0, rows, results))
-        left = target - costs.unsaved(rows)
+        each = rows / max(seen.work.rows, 1.0)
+        updates, results = seen.exact.updates, seen.exact.results
+        all_work = costs.of(Work(0, 0, each * updates, each * results))
+        left = max(_AIM * target - costs.unsaved(rows), _JOINING * target)
         share = left / all_work if all_work > 0 else 1.0
-        share = min(max(share, _LEAST), 1.0, self._boost * max(seen.share, _LEAST))
+        least = max(seen.share / _FURTHEST, _LEAST)
+        share = min(max(share, least), 1.0, max(self._boost * seen.share, _HARMLESS))
         if share < 1.0 and abs(share - seen.share) <= _NEAR / 2 * seen.share:
             return None
         unit = costs.update + costs.match
         return Throttle(
             share=round(share, 4),
-            update=round(costs.update / unit, 4) if unit else 1.0,
-            match=round(costs.match / unit, 4) if unit else 1.0,
+            update=_rounded(costs.update / unit) if unit else 1.0,
+            match=_rounded(costs.match / unit) if unit else 1.0,
         )
+
+
+def _rounded(part: float) -> float:
+    """To four digits: of a join by predicates one part is a thousandth of the other."""
+    return float(f"{part:.4g}")

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shedjoin.kernels.jit import inline_kernel, kernel
-from shedjoin.types import BoolArray, IntArray, IntGrid
+from shedjoin.types import BoolArray, FloatArray, IntArray, IntGrid
 
 KEY, LEAD, PLACE, TIME = range(4)
 """Columns that every tier has; values follow."""
@@ -55,9 +55,20 @@ class Pairs(NamedTuple):
 
 
 @inline_kernel
-def first_from(tier: IntGrid, key: int, lead: int) -> int:
-    """Find the first row of a tier whose key and lead are not less."""
-    low, high = 0, tier.shape[1]
+def first_from(tier: IntGrid, key: int, lead: int, low: int) -> int:
+    """Find the first row from ``low`` on whose key and lead are not less.
+
+    It is looked for in strides that double: most often it is near.
+    """
+    high, stride = low, 1
+    while high < tier.shape[1]:
+        own = tier[KEY, high]
+        if own > key or (own == key and tier[LEAD, high] >= lead):
+            break
+        low = high + 1
+        high += stride
+        stride *= 2
+    high = min(high, tier.shape[1])
     while low < high:
         middle = (low + high) // 2
         own = tier[KEY, middle]
@@ -71,7 +82,15 @@ def first_from(tier: IntGrid, key: int, lead: int) -> int:
 @inline_kernel
 def first_beyond(tier: IntGrid, key: int, lead: int, low: int) -> int:
     """Find the first row from ``low`` on whose key and lead are greater."""
-    high = tier.shape[1]
+    high, stride = low, 1
+    while high < tier.shape[1]:
+        own = tier[KEY, high]
+        if own > key or (own == key and tier[LEAD, high] > lead):
+            break
+        low = high + 1
+        high += stride
+        stride *= 2
+    high = min(high, tier.shape[1])
     while low < high:
         middle = (low + high) // 2
         own = tier[KEY, middle]
@@ -98,25 +117,34 @@ def keep_outside(values: IntArray, low: int, high: int, into_fits: BoolArray) ->
 
 @kernel
 def meet(
-    asked: Asked, tier: IntGrid, start: int, end: int, start_row: int, into_pairs: Pairs
-) -> tuple[int, int, int]:
-    """Match partial results from ``start`` to ``end`` with residents of a tier.
+    asked: Asked,
+    tier: IntGrid,
+    order: IntArray,
+    start: int,
+    start_row: int,
+    into_pairs: Pairs,
+) -> tuple[int, int, int, int]:
+    """Match partial results, in an order from the place ``start`` on, with a tier.
 
-    Stops when the room is full. Returns the number of matches, and the partial result
-    and the row to go on from.
+    It is the order of their keys and of the first leads that they ask for. Stops
+    when the room is full. Returns the number of matches, the place and the row to go on
+    from, and how many residents were looked at.
     """
     room = into_pairs.row.size - BLOCK
     fits = np.empty(BLOCK, np.bool_)
-    found = 0
-    for partial in range(start, end):
+    found = looked = lowest = 0
+    for place in range(start, order.size):
+        partial = order[place]
         key = asked.key[partial]
-        first = max(first_from(tier, key, asked.first[partial]), start_row)
+        lowest = first_from(tier, key, asked.first[partial], lowest)
+        first = max(lowest, start_row)
         beyond = first_beyond(tier, key, asked.last[partial], first)
         start_row = 0
         while first < beyond:
             if found >= room:
-                return found, partial, first
+                return found, place, first, looked
             until = min(first + BLOCK, beyond)
+            looked += until - first
             fits[:] = True
             for each in range(asked.column.size):
                 values = tier[asked.column[each], first:until]
@@ -134,7 +162,34 @@ def meet(
                 into_pairs.row[found] = first + at
                 found += fits[at]
             first = until
-    return found, end, 0
+    return found, order.size, 0, looked
+
+
+@kernel
+def count_lags(
+    asked: Asked,
+    tier: IntGrid,
+    start: int,
+    end: int,
+    time: IntArray,
+    edges: IntArray,
+    into_counts: FloatArray,
+) -> None:
+    """Count the residents that partial results look at, by how much older they are.
+
+    Those between two ``edges`` lie in the bucket of the first; the last edge belongs to
+    the last bucket. ``time`` is that of the arrival of each partial result.
+    """
+    last = edges.size - 1
+    for partial in range(start, end):
+        key = asked.key[partial]
+        first = first_from(tier, key, asked.first[partial], 0)
+        beyond = first_beyond(tier, key, asked.last[partial], first)
+        for row in range(first, beyond):
+            lag = time[partial] - tier[TIME, row]
+            if edges[0] <= lag <= edges[last]:
+                bucket = np.searchsorted(edges, lag, side="right") - 1
+                into_counts[min(bucket, last - 1)] += 1
 
 
 @kernel

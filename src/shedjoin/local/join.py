@@ -14,7 +14,8 @@ from shedjoin.local.tables import make_spec
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, MostImportant, shedding_of
 from shedjoin.spec.budget import Budget
-from shedjoin.spec.conditions import OnPair
+from shedjoin.spec.cells import Cells
+from shedjoin.spec.conditions import OnPair, split_on
 from shedjoin.spec.importance import by_side
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.shedding import Discipline
@@ -29,6 +30,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     time: tuple[str, str],
     lateness: Duration | tuple[Duration, Duration] = "0 seconds",
     shards: int = 1,
+    cells: Cells | None = None,
     suffixes: tuple[str, str] = ("_left", "_right"),
     restart_every: int = 0,
     blobs: int = 1,
@@ -50,7 +52,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     on : str, list, dict, Band or Where
         Key columns as in :func:`shedjoin.join`, predicates, or a list of both. In
         predicates the streams are called ``left`` and ``right``.
-    within, suffixes
+    within, cells, suffixes
         As in :func:`shedjoin.join`.
     time : (str, str)
         Event-time columns of the left and the right table.
@@ -80,7 +82,12 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     check_shards(shards)
     check_window(within)
     shedding = shedding_of(
-        budget, keep, discipline=discipline, recompute=recompute, seed=seed
+        budget,
+        keep,
+        discipline=discipline,
+        recompute=recompute,
+        seed=seed,
+        by_predicates=bool(split_on(on).predicates),
     )
     each = lateness if isinstance(lateness, tuple) else (lateness, lateness)
     delays = [parse_duration(delay) for delay in each]
@@ -88,7 +95,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     for number, tables in enumerate(batches):
         if runner is None:
             schemas = (tables[0].schema, tables[1].schema)
-            spec = make_spec(schemas, on, within, time, shards, suffixes)
+            spec = make_spec(schemas, on, within, time, shards, suffixes, cells)
             worth = (None, None)
             if isinstance(keep, MostImportant):
                 worth = by_side(keep.importance, (schemas[0].names, schemas[1].names))

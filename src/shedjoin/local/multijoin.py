@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from typing import Any
 
 import pyarrow as pa
 
@@ -12,13 +12,16 @@ from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner, check_shards
 from shedjoin.local.tables import spec_of
+from shedjoin.policies.base import Policy
+from shedjoin.policies.goals import Goal, shedding_of
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.cells import Cells
 from shedjoin.spec.conditions import OnStreams, split_on
 from shedjoin.spec.multijoin import (
     WithinEach,
     by_name,
     check_streams,
     stream_keeps_us,
-    stream_keys,
 )
 from shedjoin.spec.window import Duration, parse_duration
 
@@ -31,10 +34,15 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     time: Mapping[str, str],
     lateness: Duration | Mapping[str, Duration] = "0 seconds",
     shards: int = 1,
+    cells: Cells | None = None,
     restart_every: int = 0,
     blobs: int = 1,
     shuffle_seed: int = 0,
     bucket_seed: int = 0,
+    budget: Budget | None = None,
+    keep: Goal | Policy | None = None,
+    seed: int = 0,
+    control: Mapping[int, Sequence[Mapping[str, Any]]] | None = None,
 ) -> Run:
     """Join two to five streams given as micro-batches of tables.
 
@@ -50,8 +58,11 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
         Event-time column of each stream.
     lateness : duration, or dict
         How far each stream's watermark stays behind its greatest event time.
-    shards, restart_every, blobs, shuffle_seed, bucket_seed
+    shards, cells, restart_every, blobs, shuffle_seed, bucket_seed
         As in :func:`shedjoin.local.join`.
+    budget, keep, seed, control
+        As in :func:`shedjoin.local.join`. A join by predicates may have a CPU budget; a
+        message such as ``{"throttle": {"share": 0.3}}`` says how much work is done.
 
     Returns
     -------
@@ -75,27 +86,26 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     [{'price_a': 1.0, 'price_b': 1.4, 'price_c': 1.1}]
     """
     check_shards(shards)
+    conditions = split_on(on)
+    shedding = shedding_of(
+        budget, keep, seed=seed, by_predicates=bool(conditions.predicates)
+    )
     runner: Runner | None = None
-    for tables in batches:
+    for number, tables in enumerate(batches):
         if runner is None:
             names = check_streams(tables)
             schemas = [table.schema for table in tables.values()]
-            conditions = split_on(on)
-            keys: Sequence[tuple[str, ...]] = ((),) * len(names)
-            if not conditions.keyless:
-                keys = stream_keys(conditions.keys, names)
             spec = spec_of(
                 names,
                 schemas,
-                keys,
+                conditions.stream_keys(names),
                 by_name("time", time, names),
                 stream_keeps_us(within, names),
                 shards,
                 [f"_{name}" for name in names],
             )
-            spec = replace(
-                spec, terms=Streams(names, schemas).terms(conditions.predicates)
-            )
+            terms = Streams(names, schemas).terms(conditions.predicates)
+            spec = spec.with_terms(terms, cells).with_shedding(shedding)
             each = lateness
             if not isinstance(each, Mapping):
                 each = dict.fromkeys(names, each)
@@ -104,5 +114,6 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
             runner = Runner(
                 *(spec, schemas, list(delays), delivery, restart_every, bucket_seed)
             )
-        runner.run(by_name("tables", tables, names))
+        messages = (control or {}).get(number, ())
+        runner.run(by_name("tables", tables, names), messages)
     return runner.done if runner else Run([], [])

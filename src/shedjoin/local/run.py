@@ -54,7 +54,7 @@ class Run:
             ("matched", [report.matched]),
             ("state bytes", [report.state_bytes]),
         ]
-        if any(report.shed):
+        if any(report.shed) or report.recall < 1:
             lines.append(("recall, est.", [round(report.recall, 3)]))
         return "\n".join(
             f"{name:<14}" + "".join(f"{count:>12}" for count in counts)

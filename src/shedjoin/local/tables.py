@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shedjoin.columns.hot import as_int64, fits_64_bits
+from shedjoin.columns.hashing import hash_rows
+from shedjoin.columns.hot import fits_64_bits
 from shedjoin.columns.terms import Streams
 from shedjoin.errors import ColumnTypeError
+from shedjoin.spec.cells import Cells
 from shedjoin.spec.conditions import OnPair, split_on
 from shedjoin.spec.importance import Source, evaluate
 from shedjoin.spec.keys import (
     SIDES,
     check_pair,
-    key_pairs,
     output_columns,
     resolve_columns,
 )
@@ -30,7 +29,6 @@ from shedjoin.spec.streams import (
     StreamSpec,
 )
 from shedjoin.spec.window import Within
-from shedjoin.types import IntArray
 
 
 def make_spec(
@@ -40,16 +38,14 @@ def make_spec(
     time: Sequence[str],
     shards: int,
     suffixes: Sequence[str],
+    cells: Cells | None = None,
 ) -> JoinSpec:
     """Check the arguments of a join of two tables and put them into a spec."""
     time, suffixes = check_pair("time", time), check_pair("suffixes", suffixes)
     conditions = split_on(on)
-    keys: Sequence[tuple[str, ...]] = ((), ())
-    if not conditions.keyless:
-        keys = tuple(zip(*key_pairs(conditions.keys), strict=True))
-    keeps_us = (within.after_us, within.before_us)
+    keys, keeps_us = conditions.pair_keys(), (within.after_us, within.before_us)
     spec = spec_of(SIDES, schemas, keys, time, keeps_us, shards, suffixes)
-    return replace(spec, terms=Streams(SIDES, schemas).terms(conditions.predicates))
+    return spec.with_terms(Streams(SIDES, schemas).terms(conditions.predicates), cells)
 
 
 def spec_of(
@@ -123,7 +119,7 @@ def usable_rows(
     rows = pa.concat_batches(table.to_batches()) if table.num_rows else _empty(table)
     if direct:
         return rows
-    hashed = pa.array(_hash_rows([rows.column(name) for name in stream.keys]))
+    hashed = pa.array(hash_rows([rows.column(name) for name in stream.keys]))
     return rows.append_column(HASH_COLUMN, hashed)
 
 
@@ -148,36 +144,3 @@ def result_schema(schemas: Sequence[pa.Schema], spec: JoinSpec) -> pa.Schema:
 
 def _empty(table: pa.Table) -> pa.RecordBatch:
     return pa.RecordBatch.from_pylist([], schema=table.schema)
-
-
-def _hash_rows(columns: list[pa.Array]) -> IntArray:
-    # Compiled kernels are needed only here: importing them takes a moment.
-    from shedjoin.kernels.hashing import chain_bytes, chain_words
-
-    out = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        if fits_64_bits(column.type):
-            out = chain_words(out, as_int64(column))
-        elif pa.types.is_floating(column.type):
-            plain = column.cast(pa.float64()).to_numpy(zero_copy_only=False) + 0.0
-            plain[np.isnan(plain)] = np.nan
-            out = chain_words(out, plain.view(np.int64))
-        else:
-            text = _as_binary(column)
-            offset, data = text.buffers()[1:]
-            places = np.frombuffer(offset, np.int32)[text.offset :][: len(text) + 1]
-            letters = np.frombuffer(data or b"", np.uint8)
-            out = chain_bytes(out, places, letters)
-    return out
-
-
-def _as_binary(column: pa.Array) -> pa.Array:
-    if pa.types.is_decimal(column.type):
-        column = column.cast(pa.string())
-    try:
-        return column.cast(pa.binary())
-    except pa.ArrowNotImplementedError as error:
-        raise ColumnTypeError(
-            f"a key of type {column.type} cannot be hashed here.",
-            fix="join by integers, text, bytes, decimals, dates or timestamps.",
-        ) from error

@@ -17,12 +17,13 @@ class Work(NamedTuple):
 
     micro_batches: float
     rows: float
-    stored: float
+    updates: float
+    """Rows stored; of a join by predicates residents looked at."""
     results: float
 
 
 class Seconds(NamedTuple):
-    """Seconds of a micro-batch, of a row, of a stored row and of a result.
+    """Seconds of a micro-batch, of a row, of an update and of a result.
 
     ``floor`` and ``row`` are what the join cannot save: planning and commits, reading,
     packing and shuffling. ``update`` and ``match`` are C_u and C_p of Ayad et al.
@@ -49,6 +50,9 @@ class Seconds(NamedTuple):
 TYPICAL = Seconds(0.5, 3e-6, 1e-6, 1e-6)
 """Only the proportions matter: they decide while micro-batches are all alike."""
 
+TYPICAL_LOOKS = TYPICAL._replace(update=2e-9)
+"""The same where updates are residents that are looked at."""
+
 
 class Costs:
     """Costs of work, by non-negative least squares over the last micro-batches.
@@ -61,11 +65,17 @@ class Costs:
     ----------
     prior : Seconds
         Typical costs, or those that ``shedjoin calibrate`` has measured.
+    looks : bool, default False
+        Whether updates are residents looked at. Calibration measures stored rows, so
+        their typical cost is taken instead.
     """
 
-    def __init__(self, prior: Seconds = TYPICAL) -> None:
+    def __init__(self, prior: Seconds = TYPICAL, *, looks: bool = False) -> None:
+        if looks:
+            prior = prior._replace(update=TYPICAL_LOOKS.update)
         # Never nothing: what was too little to measure is learned as a part of this.
-        self._prior = np.maximum(prior, 1e-3 * np.array(TYPICAL))
+        least = 1e-3 * np.array(TYPICAL_LOOKS if looks else TYPICAL)
+        self._prior = np.maximum(prior, least)
         self._work: list[Work] = []
         self._seconds: list[float] = []
 

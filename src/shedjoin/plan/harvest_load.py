@@ -120,6 +120,33 @@ class HarvestLoad:
         object.__setattr__(self, "results", results)
         object.__setattr__(self, "work", work)
 
+    @classmethod
+    def measured(
+        cls,
+        directions: Sequence[Direction],
+        orders: Sequence[Sequence[int]],
+        result_cost: float = 0.0,
+    ) -> HarvestLoad:
+        """Take what each direction yields as it was measured.
+
+        Rows and growth then go by direction and hop, not by stream.
+        """
+        load = object.__new__(cls)
+        full = [direction.predicted(direction.whole) for direction in directions]
+        facts = {
+            "rates": [direction.rate for direction in directions],
+            **dict.fromkeys(("windows", "selectivities", "scores"), ()),
+            "normalise": False,
+            "orders": tuple(map(tuple, orders)),
+            "result_cost": result_cost,
+            "directions": tuple(directions),
+            "results": sum(found.results for found in full),
+            "work": sum(found.work for found in full),
+        }
+        for name, value in facts.items():
+            object.__setattr__(load, name, value)
+        return load
+
     def _direction(self, i: int, rate: float, stored: FloatArray) -> Direction:
         order = _checked_order(i, list(self.orders[i]), stored.size)
         _one_each(f"selectivities[{i}]", len(self.selectivities[i]), stored.size)

@@ -9,6 +9,7 @@ from shedjoin.policies.ayad import (
 )
 from shedjoin.policies.base import Chances, LoadPolicy, Pace, Policy, SamplingPolicy
 from shedjoin.policies.baseline import Fifo, Greedy, Rand, Recent, UntilExpiry
+from shedjoin.policies.gedik import Harvest, PredicatePolicy, RandomDrop
 from shedjoin.policies.goals import MostImportant, MostResults, Sample
 from shedjoin.policies.ijoin import IJoin, Size
 from shedjoin.policies.learned import Expected, Valued
@@ -38,9 +39,12 @@ POLICIES = (
     OnlineMaxSubset,
     ValuePni,
 )
+PREDICATE_POLICIES = (Harvest, RandomDrop)
+"""Those of joins by predicates."""
 
 __all__ = [
     "POLICIES",
+    "PREDICATE_POLICIES",
     "Age",
     "BestSample",
     "Chances",
@@ -49,6 +53,7 @@ __all__ = [
     "Expected",
     "Fifo",
     "Greedy",
+    "Harvest",
     "IJoin",
     "InsertNoProbe",
     "LoadPolicy",
@@ -58,9 +63,11 @@ __all__ = [
     "Pace",
     "Policy",
     "PpsCluster",
+    "PredicatePolicy",
     "Prob",
     "ProbeNoInsert",
     "Rand",
+    "RandomDrop",
     "Recent",
     "Residents",
     "Sample",

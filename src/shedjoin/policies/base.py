@@ -52,6 +52,9 @@ class Policy:
     without matches, who leaves does not depend on who meets whom, so many arrivals
     probe at once."""
 
+    by_predicates: ClassVar[bool] = False
+    """It is for joins by ``Band`` and ``Where``, and for no others."""
+
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         # ("models") without a comma is a text; a field without ClassVar is neither.

@@ -8,6 +8,7 @@ from typing import Any
 from shedjoin.errors import ParameterError
 from shedjoin.policies.ayad import ValuePni
 from shedjoin.policies.base import Policy, SamplingPolicy
+from shedjoin.policies.gedik import Harvest
 from shedjoin.policies.learned import Expected, Valued
 from shedjoin.policies.samples import BestSample
 from shedjoin.spec.budget import Budget
@@ -102,6 +103,7 @@ def shedding_of(
     discipline: Discipline = "probe_then_insert",
     recompute: Recompute = DEFAULT,
     seed: int = 0,
+    by_predicates: bool = False,
 ) -> Shedding | None:
     """Put the arguments of a join that concern its budget together."""
     if budget is None:
@@ -113,7 +115,9 @@ def shedding_of(
         return None
     goal = MostResults() if keep is None else keep
     combine: Combine = goal.combine if isinstance(goal, MostImportant) else "min"
-    if isinstance(goal, Sample):
+    if by_predicates and isinstance(goal, MostResults):
+        policy: Policy = Harvest()
+    elif isinstance(goal, Sample):
         policy = goal.policy(seed)
     else:
         policy = goal.policy() if isinstance(goal, Goal) else goal

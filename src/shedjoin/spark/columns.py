@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql.types import (
     ByteType,
     DataType,
     DateType,
+    DecimalType,
     IntegerType,
     LongType,
     MapType,
@@ -20,10 +22,13 @@ from pyspark.sql.types import (
     TimestampType,
 )
 
+from shedjoin.columns.terms import Streams
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
 from shedjoin.spark.event_time import DELAY, is_event_time, is_joined, lag_of
 from shedjoin.spark.names import name_fold
+from shedjoin.spec.cells import Cells
 from shedjoin.spec.keys import Fold, output_columns, resolve_columns
+from shedjoin.spec.predicates import Predicate
 from shedjoin.spec.streams import JoinSpec, StreamSpec
 
 _FITS_64_BITS = (
@@ -36,6 +41,21 @@ _FITS_64_BITS = (
     TimestampNTZType,
 )
 
+_ARROW_TYPES = {
+    "boolean": pa.bool_(),
+    "tinyint": pa.int8(),
+    "smallint": pa.int16(),
+    "int": pa.int32(),
+    "bigint": pa.int64(),
+    "float": pa.float32(),
+    "double": pa.float64(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us", "UTC"),
+    "timestamp_ntz": pa.timestamp("us"),
+    "string": pa.string(),
+    "binary": pa.binary(),
+}
+
 
 class Arguments(NamedTuple):
     """What the user asked for, beside the streams themselves; each by stream."""
@@ -46,6 +66,8 @@ class Arguments(NamedTuple):
     time: Sequence[str] | None
     shards: int
     suffixes: Sequence[str]
+    predicates: Sequence[Predicate] = ()
+    cells: Cells | None = None
 
 
 def make_spec(frames: Sequence[DataFrame], arguments: Arguments) -> JoinSpec:
@@ -70,7 +92,7 @@ def make_spec(frames: Sequence[DataFrame], arguments: Arguments) -> JoinSpec:
         keep_us, lag_us = arguments.keeps_us[number], lag_of(frames[number], time)
         streams.append(StreamSpec(name, columns, keys[number], time, keep_us, lag_us))
     _check_times(streams, schemas)
-    return JoinSpec(
+    spec = JoinSpec(
         streams=tuple(streams),
         shards=arguments.shards,
         direct=direct,
@@ -78,6 +100,8 @@ def make_spec(frames: Sequence[DataFrame], arguments: Arguments) -> JoinSpec:
             [schema.names for schema in schemas], keys, arguments.suffixes, fold
         ),
     )
+    known = Streams(names, [_arrow_schema(schema) for schema in schemas], fold)
+    return spec.with_terms(known.terms(arguments.predicates), arguments.cells)
 
 
 def _check_keys(
@@ -104,7 +128,18 @@ def _check_keys(
                     fix=f'cast one side, e.g. {stream}.withColumn("{name}", '
                     f'col("{name}").cast("{wanted}")).',
                 )
-    return len(kinds) == 1 and isinstance(kinds[0], _FITS_64_BITS)
+    return not kinds or (len(kinds) == 1 and isinstance(kinds[0], _FITS_64_BITS))
+
+
+def _arrow_schema(schema: StructType) -> pa.Schema:
+    """Types of columns as rows carry them; null of those that only functions take."""
+    fields = []
+    for field in schema:
+        kind = _ARROW_TYPES.get(field.dataType.simpleString(), pa.null())
+        if isinstance(field.dataType, DecimalType):
+            kind = pa.decimal128(field.dataType.precision, field.dataType.scale)
+        fields.append((field.name, kind))
+    return pa.schema(fields)
 
 
 def _check_times(streams: list[StreamSpec], schemas: Sequence[StructType]) -> None:

@@ -26,8 +26,9 @@ from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.shards import shard_numbers
 from shedjoin.spark.throttle import keep_time
 from shedjoin.spark.wire import JOINED, PACKED, STEERED, Packer, Packing, unpack_rows
-from shedjoin.spec.conditions import OnPair, refuse_predicates
-from shedjoin.spec.keys import SIDES, check_pair, key_pairs
+from shedjoin.spec.cells import Cells
+from shedjoin.spec.conditions import Conditions, OnPair, split_on
+from shedjoin.spec.keys import SIDES, check_pair
 from shedjoin.spec.report import combine, count_types
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import (
@@ -37,6 +38,7 @@ from shedjoin.spec.streams import (
     WEIGHT_COLUMN,
     JoinSpec,
 )
+from shedjoin.spec.terms import columns_of
 from shedjoin.spec.window import Within, check_window
 
 
@@ -54,18 +56,21 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     name: str,
     event_time: str | None,
     control: Control | None,
+    cells: Cells | None = None,
 ) -> DataFrame:
     """Join two DataFrames; see :func:`shedjoin.join`."""
     check_window(within)
-    refuse_predicates(on)
+    conditions = split_on(on)
     check_frames({"left": left, "right": right})
     arguments = Arguments(
         names=SIDES,
-        keys=tuple(zip(*key_pairs(on), strict=True)),
+        keys=conditions.pair_keys(),
         keeps_us=(within.after_us, within.before_us),
         time=None if time is None else check_pair("time", time),
-        shards=shard_count(left, shards),
+        shards=shard_count(left, shards, conditions),
         suffixes=check_pair("suffixes", suffixes),
+        predicates=conditions.predicates,
+        cells=cells,
     )
     spec = make_spec((left, right), arguments).with_shedding(shedding)
     worth = importance_columns(importance, (left, right))
@@ -84,13 +89,20 @@ def check_frames(streams: Mapping[str, object]) -> None:
             )
 
 
-def shard_count(frame: DataFrame, shards: int | None) -> int:
+def shard_count(frame: DataFrame, shards: int | None, conditions: Conditions) -> int:
     """Tell the number of shards: by default that of shuffle partitions."""
     partitions = int(str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions")))
     if shards is not None and (type(shards) is not int or shards < 1):
         raise ParameterError(
             f"shards={shards!r} is not a count.",
             fix=f"leave it out to take spark.sql.shuffle.partitions ({partitions}).",
+        )
+    if shards is None and conditions.copies:
+        raise ParameterError(
+            f"{conditions.predicates[0]!r} alone does not say which rows can meet: all "
+            "streams but the first are copied to every shard.",
+            fix="pass shards=, about the number of cores of the executors; or add a "
+            "key column or a Band to on=.",
         )
     return shards or partitions
 
@@ -117,7 +129,8 @@ def planned(
         usable = _usable(frame, spec, stream, worth[stream])
         packed.append(usable.mapInArrow(Packer(spec, stream, packing), PACKED))
     if spec.shedding is not None and spec.shedding.budget.cpu is not None:
-        keep_time(session, control, name, spec.shedding.budget, streaming=streaming)
+        budget, looks = spec.shedding.budget, bool(spec.terms)
+        keep_time(session, control, name, budget, streaming=streaming, looks=looks)
     if control is not None:
         packed.append(message_rows(session, control, numbers, streaming=streaming))
     settings, steered = CopySettings.of(session.conf), control is not None
@@ -200,7 +213,8 @@ def _usable(
     own = spec.streams[stream]
     # By place: mapInArrow cannot refer to names with dots or backticks.
     places = {name: f"c{place}" for place, (name, _) in enumerate(own.columns)}
-    columns = [F.col(places[name]) for name in (*own.keys, own.time)]
+    named = (*own.keys, *columns_of(spec.terms, stream), own.time)
+    columns = [F.col(places[name]) for name in named]
     names = list(places.values())
     if importance is not None:
         frame = frame.withColumn(IMPORTANCE_COLUMN, importance.cast("double"))
@@ -209,7 +223,7 @@ def _usable(
     frame = frame.where(reduce(and_, (column.isNotNull() for column in columns)))
     if spec.direct:
         return frame
-    return frame.withColumn(HASH_COLUMN, F.xxhash64(*columns[:-1]))
+    return frame.withColumn(HASH_COLUMN, F.xxhash64(*columns[: len(own.keys)]))
 
 
 def _totals(streams: Sequence[str]) -> list[Column]:

@@ -15,12 +15,15 @@ from shedjoin.control.folder import Control
 from shedjoin.control.record import Record
 from shedjoin.control.throttling import Observed, Throttling
 from shedjoin.errors import ParameterError
-from shedjoin.models.costs import Costs, Seconds, Work
+from shedjoin.models.costs import TYPICAL, Costs, Seconds, Work
 from shedjoin.spark.listening import ProgressListener, listen
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.throttle import OPEN, Throttle
 
 log = logging.getLogger("shedjoin")
+
+_CLOSER = 0.8
+"""A share so much smaller than the last one sent is sent at once."""
 
 
 def keep_time(
@@ -30,8 +33,12 @@ def keep_time(
     budget: Budget,
     *,
     streaming: bool,
+    looks: bool,
 ) -> None:
-    """Have the driver watch the micro-batches of a join, and steer it."""
+    """Have the driver watch the micro-batches of a join, and steer it.
+
+    ``looks`` says that it saves residents looked at, not rows stored.
+    """
     if not streaming:
         raise ParameterError(
             f"budget={budget!r} limits the time of micro-batches, and a batch query "
@@ -47,6 +54,7 @@ def keep_time(
     timekeeper = listen(session, _Timekeeper, control, name)
     timekeeper.session = session
     timekeeper.budget = budget
+    timekeeper.looks = looks
 
 
 class _Timekeeper(ProgressListener):
@@ -62,6 +70,9 @@ class _Timekeeper(ProgressListener):
     budget: Budget
     """As the join was defined for the last time."""
 
+    looks: bool
+    """Whether it joins by predicates."""
+
     def __init__(self, control: Control, name: str) -> None:
         super().__init__(control, name)
         self._queries: dict[str, _Query] = {}
@@ -74,8 +85,10 @@ class _Timekeeper(ProgressListener):
         try:
             if run not in self._queries:
                 known = self.control.costs()
-                costs = Costs(Seconds(**known)) if known else Costs()
-                self._queries[run] = _Query(self._interval(progress), costs)
+                prior = Seconds(**known) if known else TYPICAL
+                costs = Costs(prior, looks=self.looks)
+                interval = self._interval(progress)
+                self._queries[run] = _Query(interval, costs, looks=self.looks)
             join = f"{progress.id}-{self.name}"
             self._queries[run].adapt(progress, counts, self.budget, self.control, join)
         except Exception:  # the query goes on without
@@ -98,11 +111,14 @@ class _Timekeeper(ProgressListener):
 class _Query:
     """One run of a query."""
 
-    def __init__(self, interval: float | None, costs: Costs) -> None:
+    def __init__(
+        self, interval: float | None, costs: Costs, *, looks: bool = False
+    ) -> None:
         self._interval = interval
+        self._looks = looks
         self._throttling = Throttling(costs=costs)
         self._started: float | None = None
-        self._sent = ""
+        self._sent, self._asked = "", 1.0
         self._said: set[str] = set()
 
     def adapt(
@@ -121,8 +137,9 @@ class _Query:
         if target is None:
             self._say_once(
                 "unknown",
-                "cpu=%r is a part of the trigger interval, which is not known here; "
-                'write a time, such as cpu="3 seconds".',
+                "cpu=%r is a part of the trigger interval, which is not known here: "
+                "micro-batches are not limited. Write a time, such as "
+                'cpu="3 seconds", or start with trigger(processingTime=...).',
                 budget.cpu,
             )
             return
@@ -138,9 +155,13 @@ class _Query:
         # entries: after a flood of messages the very one sent may not be there.
         names = (e.name for e in record.entries if len(e.name) == len(self._sent))
         answered = max((name for name in names if name[:1].isdigit()), default="")
-        if throttle is not None and self._sent <= answered:
+        # What is not answered yet will be in force soon, so that a second message would
+        # do its work twice. But to close further cannot wait: while a query is behind,
+        # every micro-batch is longer than the one before.
+        closer = throttle is not None and throttle.share < _CLOSER * self._asked
+        if throttle is not None and (self._sent <= answered or closer):
             sent = {name: getattr(throttle, name) for name in throttle.__slots__}
-            self._sent = control.send(throttle=sent)
+            self._sent, self._asked = control.send(throttle=sent), throttle.share
         self._note(control, join, progress, seen, target)
 
     def _observed(
@@ -154,12 +175,15 @@ class _Query:
         self._started = started
         rows = _both(counts, "seen")
         matched = float(counts["matched"])
+        updates, all_updates = _both(counts, "stored"), rows
+        if self._looks:
+            updates, all_updates = counts["looked"], counts["looked_exact"]
         exact, kept = counts["slice_exact"], counts["slice_matched"]
         known = exact / kept if kept > 0 and share < 1 else 1.0
         return Observed(
             seconds,
-            Work(1, rows, _both(counts, "stored"), matched),
-            exact=matched * max(1.0, known),
+            Work(1, rows, updates, matched),
+            exact=Work(1, rows, all_updates, matched * max(1.0, known)),
             rows_per_second=rows / waited,
             share=share,
         )
@@ -190,8 +214,9 @@ class _Query:
             self._say_once(
                 "floor",
                 "A micro-batch may take %.2f s, but planning, reading, packing and "
-                "shuffling alone take %.2f s, whatever is shed: add cores, and shards "
-                "to use them, or allow more time.",
+                "shuffling alone take %.2f s, whatever is shed; a tenth of the time is "
+                "still spent on joining. Add cores, and shards to use them, or allow "
+                "more time.",
                 target,
                 floor,
             )

@@ -22,7 +22,7 @@ from shedjoin.columns.packing import pack
 from shedjoin.columns.schema import sound
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.worker import is_first_partition, settle_worker
-from shedjoin.spec.streams import HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec
+from shedjoin.spec.streams import ANCHOR, HASH_COLUMN, IMPORTANCE_COLUMN, JoinSpec
 
 PACKED = StructType(
     [
@@ -62,6 +62,16 @@ CONTROL = -1
 """In place of a stream: the blob is a control message, its digest the file's name."""
 
 
+_RULES = {
+    ("key", "rows"): "key",
+    ("cells", "rows"): "cell",
+    ("cells", "copies"): "cell",
+    ("copies", "rows"): "content",
+    ("copies", "copies"): "shard",
+}
+"""What decides where rows go, and where copies of rows go."""
+
+
 class Packing(NamedTuple):
     """How rows are packed.
 
@@ -80,11 +90,14 @@ class Packing(NamedTuple):
 
 
 class Packer(Shipped):
-    """The function of the map stage: rows of one stream into blobs by shard."""
+    """The function of the map stage: rows of one stream into blobs by shard.
 
-    __name__ = "pack_rows"
+    Its name in the plan that ``explain`` prints says how rows find their shards.
+    """
 
     def __init__(self, spec: JoinSpec, stream: int, packing: Packing) -> None:
+        what = "rows" if spec.placement == "key" or stream == ANCHOR else "copies"
+        self.__name__ = f"pack_{what}_by_{_RULES[spec.placement, what]}"
         self._spec = spec
         self._stream = stream
         self._packing = packing

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from shedjoin.errors import ParameterError
-from shedjoin.spec.keys import On
-from shedjoin.spec.multijoin import OnEach
+from shedjoin.spec.keys import On, key_pairs
+from shedjoin.spec.multijoin import OnEach, stream_keys
 from shedjoin.spec.predicates import Band, Predicate, Where
 
 Mixed: TypeAlias = Predicate | Sequence[object]
@@ -28,6 +27,21 @@ class Conditions(NamedTuple):
     def keyless(self) -> bool:
         """Whether predicates alone decide who matches."""
         return self.keys == [] and bool(self.predicates)
+
+    @property
+    def copies(self) -> bool:
+        """Whether rows can only meet if streams are copied to all shards."""
+        return self.keyless and not any(isinstance(p, Band) for p in self.predicates)
+
+    def pair_keys(self) -> tuple[tuple[str, ...], ...]:
+        """Key columns of the left and of the right stream."""
+        if self.keyless:
+            return (), ()
+        return tuple(zip(*key_pairs(self.keys), strict=True))
+
+    def stream_keys(self, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+        """Key columns of each of several streams."""
+        return ((),) * len(names) if self.keyless else stream_keys(self.keys, names)
 
 
 def split_on(on: object) -> Conditions:
@@ -51,14 +65,3 @@ def split_on(on: object) -> Conditions:
     if len(keys) == 1 and not isinstance(keys[0], str):
         return Conditions(keys[0], predicates)
     return Conditions(keys, predicates)
-
-
-def refuse_predicates(on: object) -> None:
-    """Refuse predicates where only keys are joined by."""
-    predicates = split_on(on).predicates
-    if predicates:
-        raise ParameterError(
-            f"{predicates[0]!r} is not yet possible on Spark.",
-            fix="join by key columns and filter the results, or join tables with "
-            "shedjoin.local.",
-        )

@@ -34,9 +34,7 @@ def check_streams(streams: object) -> tuple[str, ...]:
     return names
 
 
-def stream_keys(
-    on: OnEach | object, names: Sequence[str]
-) -> tuple[tuple[str, ...], ...]:
+def stream_keys(on: object, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     """Key columns of each stream.
 
     >>> stream_keys("id", ("a", "b"))

@@ -28,6 +28,10 @@ class Report:
     find were emitted, as estimated from the counts of keys and the monitored keys:
     their ratio estimates the recall.
 
+    A join by predicates with a CPU budget ``looked`` at so many residents, and would
+    have looked at ``looked_exact`` without a throttle, as estimated from the arrivals
+    that look at everything. Opening a basic window counts as 16 residents.
+
     Of a sample, ``weight`` is the sum of the results' weights: an estimate of how many
     results there are. Of a uniform one, ``met`` counts the matches that residents met,
     emitted or not.
@@ -69,6 +73,8 @@ class Report:
     lifetimes_squared: float = 0.0
     slice_exact: float = 0.0
     slice_matched: float = 0.0
+    looked: int = 0
+    looked_exact: float = 0.0
     weight: float = 0.0
     variance_eq: float = 0.0
     variance_pps: float = 0.0
@@ -86,10 +92,14 @@ class Report:
     def recall(self) -> float:
         """Estimate of the share of the exact join's results that were emitted.
 
+        Where more were emitted than estimated, all of them.
+
         >>> Report(slice_exact=200.0, slice_matched=150.0).recall
         0.75
         """
-        return self.slice_matched / self.slice_exact if self.slice_exact else 1.0
+        return (
+            min(1.0, self.slice_matched / self.slice_exact) if self.slice_exact else 1.0
+        )
 
     @property
     def fairness(self) -> float:

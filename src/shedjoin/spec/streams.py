@@ -5,12 +5,14 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
-from functools import cache
+from functools import lru_cache
+from typing import Literal, TypeAlias
 
 from shedjoin.errors import ColumnError, ParameterError
+from shedjoin.spec.cells import Cells
 from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.shedding import Shedding
-from shedjoin.spec.terms import Term
+from shedjoin.spec.terms import BandTerm, Term
 
 HASH_COLUMN = "__shedjoin_hash"
 """Added to packed rows whose key does not fit 64 bits."""
@@ -20,6 +22,10 @@ WEIGHT_COLUMN = "_weight"
 """Of a sampled result: 1 / the probability that it was emitted."""
 CLUSTER_COLUMN = "_cluster"
 """Of a sampled result: which results were emitted together."""
+ANCHOR = 0
+"""Without a key, rows of this stream go to one shard and rows of others are copied."""
+Placement: TypeAlias = Literal["key", "cells", "copies"]
+"""How rows find their shards: by key, by cells of a Band, or copied to all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +56,8 @@ class JoinSpec:
     then compare the key itself, and no hash is carried or checked. Streams without key
     columns all have the same key.
 
-    ``terms`` are what else rows of a result must meet.
+    ``terms`` are what else rows of a result must meet. ``cells`` are those of the first
+    Band; None are cells of equal width.
     """
 
     streams: tuple[StreamSpec, ...]
@@ -59,6 +66,15 @@ class JoinSpec:
     output: tuple[OutputColumn, ...]
     shedding: Shedding | None = None
     terms: tuple[Term, ...] = ()
+    cells: Cells | None = None
+
+    @property
+    def placement(self) -> Placement:
+        """How rows find their shards."""
+        if self.streams[ANCHOR].keys:
+            return "key"
+        banded = any(isinstance(term, BandTerm) for term in self.terms)
+        return "cells" if banded else "copies"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -69,6 +85,22 @@ class JoinSpec:
     def samples(self) -> bool:
         """Whether results carry weights."""
         return self.shedding is not None and self.shedding.policy.samples
+
+    def with_terms(self, terms: tuple[Term, ...], cells: Cells | None) -> JoinSpec:
+        """Say what else rows of a result must meet, and how they find their shards."""
+        if not isinstance(cells, Cells | None):
+            raise ParameterError(
+                f"cells={cells!r} are no cells.",
+                fix="pass shedjoin.cells_of(values, band, shards) or Cells([1, 2]).",
+            )
+        spec = replace(self, terms=terms, cells=cells)
+        if cells is not None and spec.placement != "cells":
+            by = "its key" if spec.placement == "key" else "no Band"
+            raise ParameterError(
+                f"the join is spread over shards by {by}, not by {cells!r}.",
+                fix="leave out cells=; it is for a join by Band without key columns.",
+            )
+        return spec
 
     def with_shedding(self, shedding: Shedding | None) -> JoinSpec:
         """Say how the join sheds; of a sample, results have two more columns."""
@@ -91,10 +123,24 @@ class JoinSpec:
     def check_shedding(self, shedding: Shedding) -> None:
         """Refuse a budget that this join cannot keep to."""
         shedding.budget.check(len(self.streams), self.shards)
-        if self.terms:
+        budget, policy = shedding.budget, shedding.policy
+        if self.terms and (budget.rows is not None or budget.memory is not None):
             raise ParameterError(
-                "a join by Band or Where has no budget yet: nothing of it is shed.",
-                fix="leave out budget= and keep=, or join by key columns alone.",
+                "a join by Band or Where has no memory budget yet: all rows are kept.",
+                fix="limit its time, budget=Budget(cpu=0.7), or leave out budget=.",
+            )
+        if policy.by_predicates != bool(self.terms):
+            ours, others = "by Band or Where", "by key columns alone"
+            if not self.terms:
+                ours, others = others, ours
+            raise ParameterError(
+                f"{policy!r} is for joins {others}, and this one is {ours}.",
+                fix="leave out keep=, which takes a policy that fits.",
+            )
+        if not self.terms and len(self.streams) > 2:  # noqa: PLR2004
+            raise ParameterError(
+                "a join of more than two streams by key columns has no budget yet.",
+                fix="leave out budget= and keep=, or join by a Band or Where.",
             )
 
     @property
@@ -128,15 +174,21 @@ class JoinSpec:
         The names of the result's columns are left out: they may change freely. So may
         budget and policy.
         """
-        return _digest(replace(self, output=(), shedding=None))
+        terms = tuple(term.facts for term in self.terms)
+        return _digest(replace(self, output=(), shedding=None, terms=()), terms)
 
 
-@cache
-def _digest(spec: JoinSpec) -> str:
-    """Digest of a join; asked for several times in every micro-batch of every shard."""
-    facts = asdict(replace(spec, terms=()))
-    del facts["output"], facts["shedding"], facts["terms"]
-    if spec.terms:  # digests of joins without are as they were before there were any
-        facts["terms"] = [term.facts for term in spec.terms]
+@lru_cache(maxsize=100)
+def _digest(spec: JoinSpec, terms: tuple[tuple[object, ...], ...]) -> str:
+    """Digest of a join; asked for several times in every micro-batch of every shard.
+
+    Functions of the terms are no part of it: each task is sent new ones.
+    """
+    facts = asdict(spec)
+    del facts["output"], facts["shedding"], facts["terms"], facts["cells"]
+    if terms:  # digests of joins without are as they were before there were any
+        facts["terms"] = terms
+    if spec.cells is not None:
+        facts["cells"] = asdict(spec.cells)
     text = json.dumps(facts, sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]

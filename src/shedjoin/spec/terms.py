@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -62,10 +63,24 @@ class CheckTerm:
     @property
     def facts(self) -> tuple[object, ...]:
         """What stored state depends on: what a function does may change."""
-        return ("test", self.streams, self.columns)
+        known = (self.test,) if isinstance(self.test, str) else ()
+        return ("test", self.streams, self.columns, *known)
 
 
 Term: TypeAlias = BandTerm | CompareTerm | CheckTerm
+
+
+def compared(
+    terms: tuple[Term, ...], stream: int
+) -> Iterator[tuple[int, BandTerm | CompareTerm, str]]:
+    """Bands and comparisons of a stream: their number, themselves, its column there.
+
+    >>> [each[::2] for each in compared((BandTerm(("x", "y"), 1.0, "float64"),), 1)]
+    [(0, 'y')]
+    """
+    for number, term in enumerate(terms):
+        if not isinstance(term, CheckTerm) and stream in term.streams:
+            yield number, term, term.columns[term.streams.index(stream)]
 
 
 def columns_of(terms: tuple[Term, ...], stream: int) -> tuple[str, ...]:

@@ -17,7 +17,8 @@ class Throttle:
 
     Work is counted, not timed: ``update`` for every row that is stored, ``match`` for
     every result. All of it is what the join would do if it stored every row. What a
-    join cannot save, such as reading its input, is not part of it.
+    join cannot save, such as reading its input, is not part of it. In a join by
+    predicates ``update`` is the work of looking at one resident.
 
     Parameters
     ----------

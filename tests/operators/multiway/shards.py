@@ -68,8 +68,9 @@ class Shard:
         self._token = ""
         self.start()
 
-    def start(self, *, opened: bool = False) -> None:
+    def start(self, spec: JoinSpec | None = None, *, opened: bool = False) -> None:
         """Start from the stored bytes, or from the folder as it was left."""
+        self._spec = spec or self._spec
         directory = stored_directory(self.blobs, self._spec)
         self._made += not opened
         workspace: Workspace = MemoryWorkspace()

@@ -13,6 +13,8 @@ from shedjoin.columns import batches
 from shedjoin.columns.arrivals import Blob
 from shedjoin.operators.frame import results
 from shedjoin.operators.multiway import store
+from shedjoin.policies.goals import shedding_of
+from shedjoin.spec.budget import Budget
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.spec.terms import BandTerm, CheckTerm, CompareTerm, Term
 from shedjoin.state import merging
@@ -60,6 +62,10 @@ def stream(seed: int, count: int) -> Iterator[tuple[list[Blob], int]]:
         now_us = (100 + 2 * beat) * SECOND
         arrived = [blob_of(n, rows(now_us)) for n in range(3)]
         yield arrived, (now_us - 5 * SECOND) // 1000
+
+
+def rows_in(found: list[pa.RecordBatch]) -> list[str]:
+    return sorted(str(row) for batch in found for row in batch.to_pylist())
 
 
 def contents(found: list[pa.RecordBatch]) -> list[object]:
@@ -120,3 +126,16 @@ def test_all_that_has_expired_is_gone() -> None:
     assert report.segments == 0
     assert report.state_bytes == 0
     assert len(list(shard.blobs.items())) == 1  # the directory
+
+
+def test_a_budget_may_come_and_go() -> None:
+    """State that was written without a budget is read as nothing learned."""
+    spec = spec_of(3, TERMS["band"])
+    limited = spec.with_shedding(shedding_of(Budget(cpu=0.5), None, by_predicates=True))
+    steady, changed = Shard(spec), Shard(spec)
+    for beat, (arrived, watermark_ms) in enumerate(stream(5, 24)):
+        if beat % 4 == 0:
+            changed.start(limited if beat % 8 else spec)
+        first, other = (shard.run(arrived, watermark_ms) for shard in (steady, changed))
+        assert rows_in(first.results) == rows_in(other.results)
+        assert first.report.matched == other.report.matched

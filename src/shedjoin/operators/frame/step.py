@@ -51,23 +51,29 @@ def windowed_step(
     joined_rows: JoinedRows,
     blobs: Sequence[Blob],
     watermark_ms: int,
+    admitted: Callable[[Chunk], Chunk] | None = None,
 ) -> Step:
     """Join the arrivals of a micro-batch and let go of what has expired.
 
     Rows are late by the watermark of the micro-batch *before*, which the store
     remembers; residents expire by the present one. Both are Spark's own rules. Every
     chunk first meets the residents of the other streams, then becomes resident itself,
-    so a result is found once, by whichever of its rows comes last.
+    so a result is found once, by whichever of its rows comes last. Those of a chunk
+    that are not ``admitted`` do neither.
     """
     store.tidy()
     streams = range(len(store.spec.streams))
     before = [store.residents(stream) for stream in streams]
-    seen, stored = [0] * len(before), [0] * len(before)
+    seen, stored, shed = ([0] * len(before) for _ in range(3))
     matched = 0
     store.longest_chain = 0
     first_new = store.payload.next_id
     for chunk in chunks(blobs, store.spec, store.watermark_ms):
         seen[chunk.stream] += chunk.seen
+        if admitted is not None:
+            came = chunk.rows.num_rows
+            chunk = admitted(chunk)  # noqa: PLW2901
+            shed[chunk.stream] += came - chunk.rows.num_rows
         stored[chunk.stream] += chunk.rows.num_rows
         if chunk.rows.num_rows:
             for batch in joined_rows(chunk):
@@ -79,12 +85,13 @@ def windowed_step(
     now = [store.residents(stream) for stream in streams]
     return Report(
         seen=tuple(seen),
-        late=tuple(a - b for a, b in zip(seen, stored, strict=True)),
+        late=tuple(a - b - c for a, b, c in zip(seen, stored, shed, strict=True)),
         ahead=ahead,
         stored=tuple(stored),
         expired=tuple(a + b - c for a, b, c in zip(before, stored, now, strict=True)),
         resident=tuple(now),
-        shed=(0,) * len(now),
+        shed=tuple(shed),
+        unadmitted=sum(shed),
         matched=matched,
         importance=float(matched),
         segments=len(store.payload.segments),

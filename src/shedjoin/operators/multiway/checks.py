@@ -15,7 +15,7 @@ from shedjoin.operators.frame.results import gathered
 from shedjoin.operators.multiway.partial import Met, Partial
 from shedjoin.operators.multiway.store import MultiwayStore
 from shedjoin.spec.terms import CheckTerm
-from shedjoin.types import BoolArray
+from shedjoin.types import BoolArray, IntArray
 
 _COMPARED: dict[str, Callable[[pa.Array, pa.Array], pa.Array]] = {
     "=": pc.equal,
@@ -47,18 +47,34 @@ class Checks:
         terms = store.spec.terms
         self._terms = [term for term in terms if isinstance(term, CheckTerm)]
 
-    def passed(self, met: _Met, stream: int) -> _Met:
-        """Those that pass the tests that have become possible with a stream."""
+    def passed(self, met: _Met, stream: int) -> tuple[_Met, IntArray]:
+        """Those that pass the tests that have become possible with a stream.
+
+        Beside them, which of all they are.
+        """
         bound = {self._chunk.stream, *met.places}
+        which = np.arange(met.arrival.size)
         for term in self._terms:
             due = stream in term.streams and bound.issuperset(term.streams)
             if due and met.arrival.size:
-                values = [
-                    self._values(met, own, column)
-                    for own, column in zip(term.streams, term.columns, strict=True)
-                ]
-                met = met.take(np.flatnonzero(_answer(term, values)))
-        return met
+                kept = np.flatnonzero(self._held(met, term))
+                met, which = met.take(kept), which[kept]
+        return met, which
+
+    def _held(self, met: Partial | Met, term: CheckTerm) -> BoolArray:
+        """Which pass a test; asked in halves where a column would overflow."""
+        try:
+            values = [
+                self._values(met, own, column)
+                for own, column in zip(term.streams, term.columns, strict=True)
+            ]
+        except pa.ArrowInvalid:  # over 2 GiB of text in one column
+            size = met.arrival.size
+            if size == 1:
+                raise
+            halves = np.split(np.arange(size), [size // 2])
+            return np.concatenate([self._held(met.take(h), term) for h in halves])
+        return _answer(term, values)
 
     def _values(self, met: Partial | Met, stream: int, column: str) -> pa.Array:
         """Values of one column of one stream, in the order of the results."""

@@ -2,42 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from shedjoin.columns.arrivals import Chunk
-from shedjoin.kernels.ranges import PLACE, Pairs, meet
+from shedjoin.columns.bounds import Bounds
+from shedjoin.kernels.ranges import PLACE, TIME, Pairs, meet
 from shedjoin.operators.frame.results import gather_results, room_for
 from shedjoin.operators.multiway.checks import Checks
+from shedjoin.operators.multiway.lags import Looks, everything
 from shedjoin.operators.multiway.partial import Met, Partial
 from shedjoin.operators.multiway.store import MultiwayStore
+from shedjoin.operators.multiway.tally import Looked, Tally
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import IntArray, IntGrid
 
 
+class Group(NamedTuple):
+    """Arrivals of a chunk that look for matches in the same way; None is all of them.
+
+    ``tally`` counts what they find, where it is to be learned from.
+    """
+
+    rows: IntArray | None
+    looks: Looks
+    tally: Tally | None = None
+
+
 def joined_rows(store: MultiwayStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
     """Join arrivals with the residents of all other streams, in batches."""
-    others = [stream for stream in store.streams if stream != chunk.stream]
-    if any(store.is_empty(other) for other in others):
-        return
-    room = room_for(chunk, (store.segments(other) for other in others))
-    layout = store.layouts[chunk.stream]
-    place = np.arange(chunk.rows.num_rows)
-    columns = layout.columns(chunk.rows, chunk.hot, place)
-    start = Partial.of(store.spec, chunk.stream, columns, layout)
-    for found in _Probe(store, chunk, room).matches(start, _hop_order(store, chunk)):
-        yield from gather_results(store, chunk, found.arrival, found.places)
+    looks = everything(store.spec, chunk.stream, hop_order(store, chunk.stream))
+    yield from Hops(store, chunk).joined([Group(None, looks)])
 
 
-def _hop_order(store: MultiwayStore, chunk: Chunk) -> list[int]:
+class Hops:
+    """The way of one chunk of arrivals through the other streams.
+
+    Parameters
+    ----------
+    store : MultiwayStore
+        The residents.
+    chunk : Chunk
+        The arrivals.
+    """
+
+    def __init__(self, store: MultiwayStore, chunk: Chunk) -> None:
+        self._store = store
+        self._chunk = chunk
+        self.looked = 0
+
+    def joined(self, groups: Iterable[Group]) -> Iterator[pa.RecordBatch]:
+        """Join arrivals with the residents of all other streams, in batches."""
+        store, chunk = self._store, self._chunk
+        others = [stream for stream in store.streams if stream != chunk.stream]
+        if any(store.is_empty(other) for other in others):
+            return
+        room = room_for(chunk, (store.segments(other) for other in others))
+        layout = store.layouts[chunk.stream]
+        place = np.arange(chunk.rows.num_rows)
+        columns = layout.columns(chunk.rows, chunk.hot, place)
+        start = Partial.of(store.spec, chunk.stream, columns, layout)
+        for group in groups:
+            some = start if group.rows is None else start.take(group.rows)
+            if some.arrival.size:
+                probe = _Probe(store, chunk, room, group)
+                for found in probe.matches(some, group.looks.order):
+                    yield from gather_results(store, chunk, found.arrival, found.places)
+                self.looked += probe.looked
+
+
+def hop_order(store: MultiwayStore, arriving: int) -> list[int]:
     """In which order to probe the other streams.
 
     Those that some term relates to the streams before go first, and of them the one
     with the fewest residents: they leave the fewest partial results.
     """
-    bound, order = {chunk.stream}, []
+    bound, order = {arriving}, []
     left = set(store.streams) - bound
     while left:
         stream = min(
@@ -62,7 +105,7 @@ def _is_related(spec: JoinSpec, stream: int, bound: set[int]) -> bool:
 
 
 class _Probe:
-    """The probing of one chunk of arrivals.
+    """The probing of some arrivals of one chunk.
 
     Parameters
     ----------
@@ -72,13 +115,20 @@ class _Probe:
         The arrivals.
     room : int
         How many partial results a hop may find before they go on.
+    group : Group
+        Where they look, and who counts it.
     """
 
-    def __init__(self, store: MultiwayStore, chunk: Chunk, room: int) -> None:
+    def __init__(
+        self, store: MultiwayStore, chunk: Chunk, room: int, group: Group
+    ) -> None:
         self._store = store
         self._room = room
         self._stream = chunk.stream
+        self._time = chunk.hot.time
         self._checks = Checks(store, chunk)
+        self._lags, self._tally = group.looks.lags, group.tally
+        self.looked = 0
 
     def matches(self, partial: Partial, others: Sequence[int]) -> Iterator[Met]:
         """Arrivals with residents of all streams, about as many at once as is room.
@@ -88,23 +138,33 @@ class _Probe:
         """
         stream, *rest = others
         spec, layout = self._store.spec, self._store.layouts[stream]
-        for at, found in self._hop(partial, stream, places_only=not rest):
+        for at, found in self._hop(partial, stream, whole=bool(rest)):
+            met: Partial | Met
             if rest:
                 more = partial.extended(at, stream, found, spec, layout)
-                more = self._checks.passed(more, stream)
-                if more.arrival.size:
-                    yield from self.matches(more, rest)
+                met, which = self._checks.passed(more, stream)
             else:
-                met = partial.completed(at, stream, found[0])
-                met = self._checks.passed(met, stream)
-                if met.arrival.size:
-                    yield met
+                last = partial.completed(at, stream, found[0])
+                met, which = self._checks.passed(last, stream)
+            if self._tally:
+                time = found[TIME if rest else 1, which]
+                lag = self._time[met.arrival] - time
+                self._tally.met(self._stream, stream, lag, complete=not rest)
+            if not met.arrival.size:
+                continue
+            if isinstance(met, Partial):
+                yield from self.matches(met, rest)
+            else:
+                yield met
 
     def _hop(
-        self, partial: Partial, stream: int, *, places_only: bool
+        self, partial: Partial, stream: int, *, whole: bool
     ) -> Iterator[tuple[IntArray, IntGrid]]:
-        """Which of the partial results met whom, with the columns of the residents."""
-        wanted = slice(PLACE, PLACE + 1) if places_only else slice(None)
+        """Which of the partial results met whom, with the columns of the residents.
+
+        These are the ``whole`` rows, or else their places, and times if they count.
+        """
+        wanted = slice(None) if whole else slice(PLACE, TIME + bool(self._tally))
         met: list[IntArray] = []
         columns: list[IntGrid] = []
         count = 0
@@ -127,26 +187,42 @@ class _Probe:
     ) -> Iterator[tuple[IntArray, IntArray, IntGrid]]:
         """Which of the partial results met which rows of a tier, tier by tier.
 
-        Partial results are taken by time, so that a basic window is looked into by
-        those alone whose window reaches it.
+        Partial results are sorted by the time of their arrivals, so that a basic window
+        is looked into by those alone whose lags reach it. Those look by key and lead,
+        so that each goes on where the one before found its first row.
         """
-        spec, windows = self._store.spec, self._store.windows[stream]
-        order = np.argsort(partial.latest, kind="stable")
-        latest = partial.latest[order]
-        asked = partial.take(order).asked(spec, stream, self._store.layouts[stream])
-        keep_us, reach_us = spec.keeps_us[stream], spec.window_us
+        windows, layout = self._store.windows[stream], self._store.layouts[stream]
+        order = np.argsort(self._time[partial.arrival], kind="stable")
+        partial = partial.take(order)
+        time = self._time[partial.arrival]
+        if self._tally:
+            self._tally.began(self._stream, stream, time.size)
         pairs = Pairs.room(self._room)
-        for window in windows.between(latest[0] - keep_us, latest[-1] + reach_us):
-            first, last = windows.start_us(window), windows.end_us(window)
-            start = int(np.searchsorted(latest, first - reach_us))
-            end = int(np.searchsorted(latest, last + keep_us, side="right"))
-            for tier in windows.tiers[window]:
-                at, row = start, 0
-                while at < end:
-                    found, at, row = meet(asked, tier.columns, at, end, row, pairs)
-                    if found:
-                        yield (
-                            order[pairs.partial[:found]],
-                            pairs.row[:found],
-                            tier.columns,
+        for least, most in self._lags[stream]:
+            times = Bounds(time - most, time - least)
+            asked = partial.asked(self._store.spec, stream, layout, times)
+            by_lead = np.lexsort((asked.first, asked.key))
+            for window in windows.between(time[0] - most, time[-1] - least):
+                first, last = windows.start_us(window), windows.end_us(window)
+                start = int(np.searchsorted(time, first + least))
+                end = int(np.searchsorted(time, last + most, side="right"))
+                self.looked += Tally.opening * (end - start)
+                if self._tally:
+                    self._tally.opened(self._stream, stream, time, (first, last))
+                some = by_lead[(by_lead >= start) & (by_lead < end)]
+                for tier in windows.tiers[window]:
+                    if self._tally:
+                        looked = Looked(asked, tier.columns, start, end, time)
+                        self._tally.looked(self._stream, stream, looked)
+                    at, row = 0, 0
+                    while at < some.size:
+                        found, at, row, looked_at = meet(
+                            asked, tier.columns, some, at, row, pairs
                         )
+                        self.looked += looked_at
+                        if found:
+                            yield (
+                                order[pairs.partial[:found]],
+                                pairs.row[:found],
+                                tier.columns,
+                            )

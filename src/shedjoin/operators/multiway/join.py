@@ -9,8 +9,10 @@ from typing import Any
 from shedjoin.columns.arrivals import Blob
 from shedjoin.operators.frame.join import Opening, Step
 from shedjoin.operators.frame.step import windowed_step
+from shedjoin.operators.multiway.harvesting import Harvesting
 from shedjoin.operators.multiway.hops import joined_rows
 from shedjoin.operators.multiway.store import MultiwayStore
+from shedjoin.operators.multiway.windows import FINE_PARTS, PARTS
 from shedjoin.state.blobs import Commit
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
@@ -18,6 +20,8 @@ from shedjoin.state.payload import Payload
 
 class MultiwayJoin:
     """Rows meet by predicates; nobody leaves before its time.
+
+    While a throttle allows less than all work, arrivals look at some residents only.
 
     Parameters
     ----------
@@ -27,25 +31,34 @@ class MultiwayJoin:
 
     kind = "multiway"
 
-    def __init__(self, store: MultiwayStore) -> None:
+    def __init__(
+        self, store: MultiwayStore, learned: dict[str, Any] | None = None
+    ) -> None:
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
+        self.harvesting: Harvesting | None = None
+        if self.spec.shedding is not None:
+            self.harvesting = Harvesting(store, self.spec.shedding, learned)
 
     @classmethod
     def open(cls, opening: Opening) -> MultiwayJoin:
         """Open it from stored state, or begin."""
         directory, workspace = opening.directory, opening.workspace
         if directory is None:
-            return cls(MultiwayStore(opening.spec, Payload(workspace), workspace))
+            parts = PARTS if opening.spec.shedding is None else FINE_PARTS
+            payload = Payload(workspace)
+            return cls(MultiwayStore(opening.spec, payload, workspace, parts))
         payload = Payload(workspace, directory.segments, directory.next_id)
-        store = MultiwayStore(opening.spec, payload, workspace)
+        own = directory.own
+        parts = own.get("parts", PARTS)
+        store = MultiwayStore(opening.spec, payload, workspace, parts)
         store.watermark_ms = directory.watermark_ms
         if opening.opened:
-            store.open(directory.own)
+            store.open(own)
         else:
-            store.restore(directory.own, opening.blobs)
-        return cls(store)
+            store.restore(own, opening.blobs)
+        return cls(store, own.get("learned"))
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
@@ -54,10 +67,24 @@ class MultiwayJoin:
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and let go of what has expired."""
-        joined = partial(joined_rows, self.store)
-        return windowed_step(self.store, joined, arrived, watermark_ms)
+        load = self.harvesting
+        if load is None:
+            joined = partial(joined_rows, self.store)
+            return windowed_step(self.store, joined, arrived, watermark_ms)
+        return self._limited_step(load, arrived, watermark_ms)
+
+    def _limited_step(
+        self, load: Harvesting, arrived: Sequence[Blob], watermark_ms: int
+    ) -> Step:
+        load.begin()
+        report = yield from windowed_step(
+            self.store, load.joined, arrived, watermark_ms, load.admitted
+        )
+        return load.end(report)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Give the part of the directory; the tiers follow from the rows."""
         del changes
-        return self.store.stored()
+        if self.harvesting is None:
+            return self.store.stored()
+        return self.store.stored() | {"learned": self.harvesting.learned.facts()}

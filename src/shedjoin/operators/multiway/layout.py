@@ -11,7 +11,7 @@ from shedjoin.columns.codes import order_codes
 from shedjoin.columns.hot import Hot
 from shedjoin.kernels.ranges import COLUMNS, KEY, LEAD, PLACE, TIME
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.spec.terms import BandTerm, CompareTerm
+from shedjoin.spec.terms import BandTerm, CompareTerm, compared
 from shedjoin.types import IntArray, IntGrid
 
 
@@ -30,10 +30,8 @@ class Layout:
     def of(spec: JoinSpec, stream: int) -> Layout:
         """Lay the columns of a stream out, that of the most selective term first."""
         found: dict[str, int] = {}
-        for term in spec.terms:
-            if isinstance(term, BandTerm | CompareTerm) and stream in term.streams:
-                column = term.columns[term.streams.index(stream)]
-                found[column] = min(found.get(column, _LAST), _rank(term))
+        for _, term, column in compared(spec.terms, stream):
+            found[column] = min(found.get(column, _LAST), _rank(term))
         lead = min(found, key=lambda column: found[column], default=None)
         if lead is not None and found[lead] == _LAST:
             lead = None

@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shedjoin.columns.bounds import Bounds, bounds_of
 from shedjoin.kernels.ranges import KEY, LEAD, PLACE, TIME, Asked
-from shedjoin.operators.multiway.bounds import Bounds, bounds_of
 from shedjoin.operators.multiway.layout import Layout
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.spec.terms import BandTerm, CompareTerm, Term
+from shedjoin.spec.terms import BandTerm, Term, compared
 from shedjoin.types import IntArray, IntGrid
 
 
@@ -94,23 +94,25 @@ class Partial(NamedTuple):
             bounds=bounds,
         )
 
-    def asked(self, spec: JoinSpec, stream: int, layout: Layout) -> Asked:
-        """What they ask of residents of a stream."""
-        window = Bounds(self.latest - spec.keeps_us[stream], self.until)
+    def asked(
+        self, spec: JoinSpec, stream: int, layout: Layout, times: Bounds
+    ) -> Asked:
+        """What they ask of residents of a stream, of those between two times."""
+        window = Bounds(self.latest - spec.keeps_us[stream], self.until).within(times)
         ranges = [(LEAD if layout.lead is None else TIME, window)]
-        for term, bounds in self.bounds.items():
-            streams, columns = spec.terms[term].streams, spec.terms[term].columns
-            if stream in streams:
-                column = columns[streams.index(stream)]
-                ranges.append((layout.place_of(column), bounds))
-        lead = next((b for c, b in ranges if c == LEAD and b.inside), None)
-        others = [each for each in ranges if each[1] is not lead]
-        size = self.key.size
-        if lead is None:
-            ends = np.iinfo(np.int64)
-            lead = Bounds(np.full(size, ends.min), np.full(size, ends.max))
+        for number, _, column in compared(spec.terms, stream):
+            if number in self.bounds:
+                ranges.append((layout.place_of(column), self.bounds[number]))
+        size, ends = self.key.size, np.iinfo(np.int64)
+        lead = Bounds(np.full(size, ends.min), np.full(size, ends.max))
+        others = []
+        for place, bounds in ranges:
+            if place == LEAD and bounds.inside:
+                lead = lead.within(bounds)
+            else:
+                others.append((place, bounds))
         return Asked(
-            self.key.copy(),
+            self.key,
             lead.low,
             lead.high,
             np.array([column for column, _ in others], np.int64),
@@ -125,13 +127,10 @@ def _stacked(rows: Sequence[IntArray], size: int) -> IntGrid:
 
 
 def _bounds(
-    terms: Sequence[Term], stream: int, columns: IntGrid, layout: Layout
+    terms: tuple[Term, ...], stream: int, columns: IntGrid, layout: Layout
 ) -> dict[int, Bounds]:
     """What rows of a stream ask of others, by term."""
-    found = {}
-    for number, term in enumerate(terms):
-        if isinstance(term, BandTerm | CompareTerm) and stream in term.streams:
-            column = term.columns[term.streams.index(stream)]
-            codes = columns[layout.place_of(column)]
-            found[number] = bounds_of(term, stream, codes)
-    return found
+    return {
+        number: bounds_of(term, stream, columns[layout.place_of(column)])
+        for number, term, column in compared(terms, stream)
+    }

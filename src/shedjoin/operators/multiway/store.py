@@ -13,8 +13,8 @@ from shedjoin.columns.batches import chunked
 from shedjoin.columns.hot import Hot, hot_columns
 from shedjoin.operators.frame.results import Parts
 from shedjoin.operators.multiway.layout import Layout
-from shedjoin.operators.multiway.windows import BasicWindows
-from shedjoin.spec.streams import JoinSpec
+from shedjoin.operators.multiway.windows import PARTS, BasicWindows
+from shedjoin.spec.streams import JoinSpec, StreamSpec
 from shedjoin.state.blobs import Blobs
 from shedjoin.state.merging import newest_to_merge
 from shedjoin.state.payload import Payload, places, row_of, segment_of
@@ -23,6 +23,7 @@ from shedjoin.state.workspace import Workspace
 from shedjoin.types import IntArray, IntGrid
 
 _SLACK_ROWS = 1 << 10
+_LEAST_WIDEST_US = 10_000_000
 
 
 class Piece(NamedTuple):
@@ -32,6 +33,16 @@ class Piece(NamedTuple):
     alive: int
     min_us: int
     max_us: int
+
+
+def _widest_us(stream: StreamSpec) -> int:
+    """How long basic windows may get: rows stay so much longer than they have to.
+
+    A stream whose rows may have expired as they come keeps its width: what was dropped
+    is told from what was not by time alone.
+    """
+    late = stream.keep_us < 0 or stream.lag_us > 0
+    return 0 if late else max(stream.keep_us, _LEAST_WIDEST_US)
 
 
 class MultiwayStore:
@@ -45,18 +56,31 @@ class MultiwayStore:
         Their rows.
     workspace : Workspace
         Holds the basic windows.
+    parts : int
+        How many basic windows a row is kept for.
     """
 
-    def __init__(self, spec: JoinSpec, payload: Payload, workspace: Workspace) -> None:
+    def __init__(
+        self,
+        spec: JoinSpec,
+        payload: Payload,
+        workspace: Workspace,
+        parts: int = PARTS,
+    ) -> None:
         self.spec = spec
         self.payload = payload
+        self.parts = parts
         self.watermark_ms = 0
         self.longest_chain = 0
         self.streams = range(len(spec.streams))
         self.layouts = [Layout.of(spec, stream) for stream in self.streams]
         self.windows = [
-            BasicWindows(workspace, str(stream), self.layouts[stream], keep_us)
-            for stream, keep_us in enumerate(spec.keeps_us)
+            BasicWindows(
+                *(workspace, str(number), self.layouts[number]),
+                stream.keep_us // parts,
+                _widest_us(stream),
+            )
+            for number, stream in enumerate(spec.streams)
         ]
         self.pieces: dict[int, Piece] = {}
 
@@ -80,10 +104,12 @@ class MultiwayStore:
     def stored(self) -> dict[str, Any]:
         """What :meth:`open` and :meth:`restore` need to know."""
         pieces = sorted(self.pieces.values())
-        return {
+        parts = {} if self.parts == PARTS else {"parts": self.parts}
+        return parts | {
             "pieces": [[piece.segment.id, *piece[1:]] for piece in pieces],
             "windows": [windows.stored() for windows in self.windows],
             "next_tiers": [windows.next_tier for windows in self.windows],
+            "widths": [[each.width_us, each.dropped_us] for each in self.windows],
         }
 
     def _know(self, own: dict[str, Any]) -> None:
@@ -91,6 +117,8 @@ class MultiwayStore:
             self.pieces[number] = Piece(self.payload.segments[number], *facts)
         for windows, number in zip(self.windows, own["next_tiers"], strict=True):
             windows.next_tier = number
+        for windows, (width, dropped) in zip(self.windows, own["widths"], strict=True):
+            windows.width_us, windows.dropped_us = width, dropped
 
     def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
         """Make rows residents: a new segment, and entries in basic windows."""
@@ -105,7 +133,9 @@ class MultiwayStore:
         for stream in self.streams:
             for rows in chunked(self._taken_out(self._worth_moving(stream))):
                 own = self.spec.streams[stream]
-                self.insert(stream, rows, hot_columns(rows, own, direct=self._direct))
+                self.insert(
+                    stream, rows, hot_columns(rows, own, direct=self.spec.direct)
+                )
 
     def expire(self, watermark_ms: int) -> None:
         """Let go of residents that nothing can match any more."""
@@ -162,10 +192,6 @@ class MultiwayStore:
         """Bytes of payload and index."""
         return self.payload.nbytes + sum(windows.nbytes for windows in self.windows)
 
-    @property
-    def _direct(self) -> bool:
-        return self.spec.direct
-
     def _horizon(self, stream: int) -> int:
         return self.spec.expired_us(stream, self.watermark_ms)
 
@@ -175,11 +201,9 @@ class MultiwayStore:
     def _columns(self, segment: Segment, rows: pa.RecordBatch) -> IntGrid:
         """Columns of those rows of a segment that are in basic windows."""
         own = self.spec.streams[segment.stream]
-        hot = hot_columns(rows, own, direct=self._direct)
+        hot = hot_columns(rows, own, direct=self.spec.direct)
         columns = self.layouts[segment.stream].columns(rows, hot, places(segment))
-        windows = self.windows[segment.stream]
-        alive = windows.ends_us(hot.time) > self._horizon(segment.stream)
-        return columns[:, alive]
+        return columns[:, hot.time > self.windows[segment.stream].dropped_us]
 
     def _worth_moving(self, stream: int) -> list[Piece]:
         """Which segments to rewrite, as the exact join does.

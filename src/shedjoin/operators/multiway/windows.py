@@ -20,8 +20,12 @@ from shedjoin.types import BoolArray, IntArray, IntGrid
 
 PARTS = 10
 """How many basic windows a row is kept for."""
+FINE_PARTS = 20
+"""And how many where some of them may be left out."""
 SHORTEST_US = 100_000
 """No basic window is shorter: one for each row would be too many."""
+MOST = 100
+"""Where there are more basic windows, they get longer: each is a file or two."""
 _GROWTH = 4
 
 
@@ -48,17 +52,24 @@ class BasicWindows:
         Name of the stream in the workspace.
     layout : Layout
         Its columns.
-    keep_us : int
-        How long its rows are kept.
+    width_us, widest_us : int
+        How long a basic window is, and how long it may get.
     """
 
     def __init__(
-        self, workspace: Workspace, name: str, layout: Layout, keep_us: int
+        self,
+        workspace: Workspace,
+        name: str,
+        layout: Layout,
+        width_us: int,
+        widest_us: int = 0,
     ) -> None:
         self._workspace = workspace
         self._name = name
         self._layout = layout
-        self.width_us = max(SHORTEST_US, keep_us // PARTS)
+        self._widest_us = widest_us
+        self.width_us = max(SHORTEST_US, width_us)
+        self.dropped_us = np.iinfo(np.int64).min
         self.next_tier = 0
         self.tiers: dict[int, list[Tier]] = {}
 
@@ -96,6 +107,8 @@ class BasicWindows:
 
     def insert(self, rows: IntGrid) -> None:
         """Add rows, given in the order of their places."""
+        while self._are_many(rows[TIME]):
+            self._widen()
         for window, own in self._by_window(rows):
             tiers = self.tiers.setdefault(window, [])
             added = _sorted(own)
@@ -107,6 +120,31 @@ class BasicWindows:
                 added = merged
             tiers.append(self._kept(self.next_tier, added))
             self.next_tier += 1
+
+    def _are_many(self, time: IntArray) -> bool:
+        """Whether there would be too many windows with rows of these times."""
+        if not time.size or 2 * self.width_us > self._widest_us:
+            return False
+        spread = (int(time.max()) - int(time.min())) // self.width_us
+        if len(self.tiers) + spread < MOST:
+            return False
+        return len({*self.tiers, *np.unique(time // self.width_us).tolist()}) > MOST
+
+    def _widen(self) -> None:
+        """Put every two neighbours together: windows are then twice as long."""
+        self.width_us *= 2
+        both: dict[int, list[Tier]] = {}
+        for window, tiers in sorted(self.tiers.items()):
+            both.setdefault(window // 2, []).extend(tiers)
+        for window, tiers in both.items():
+            rows = np.concatenate([tier.columns for tier in tiers], axis=1)
+            for tier in tiers:
+                self._workspace.drop_array(self._file(tier.number))
+            # Rows of equal leads are in the order of their places, as if never apart.
+            rows = np.take(rows, np.argsort(rows[PLACE]), axis=1)
+            both[window] = [self._kept(self.next_tier, _sorted(rows))]
+            self.next_tier += 1
+        self.tiers = both
 
     def remove(self, segment: int, first_us: int, last_us: int) -> IntArray:
         """Take the rows of a segment out, all between two times; give their places."""
@@ -125,6 +163,8 @@ class BasicWindows:
 
     def expire(self, horizon_us: int) -> Iterator[IntArray]:
         """Drop the windows that end at or before a time; give the places of rows."""
+        last_us = (horizon_us + 1) // self.width_us * self.width_us - 1
+        self.dropped_us = max(self.dropped_us, last_us)
         for window in [n for n in self.tiers if self.end_us(n) <= horizon_us]:
             for tier in self.tiers.pop(window):
                 self._workspace.drop_array(self._file(tier.number))
@@ -142,10 +182,6 @@ class BasicWindows:
     def end_us(self, window: int) -> int:
         """The last time of a window."""
         return (window + 1) * self.width_us - 1
-
-    def ends_us(self, time_us: IntArray) -> IntArray:
-        """The last times of the windows that times lie in."""
-        return (time_us // self.width_us + 1) * self.width_us - 1
 
     def count_after(self, time_us: int, first_segment: int = 0) -> int:
         """Count the rows after a time, of all segments from one on."""

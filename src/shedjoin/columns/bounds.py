@@ -17,7 +17,6 @@ from shedjoin.types import BoolArray, IntArray
 
 _LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 _MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-_NEAR = 2
 
 
 class Bounds(NamedTuple):
@@ -68,8 +67,8 @@ def band_bounds(term: BandTerm, codes: IntArray) -> Bounds:
     values = values_of(codes, term.kind)
     empty = ~np.isfinite(values)
     values = np.where(empty, values.dtype.type(0), values)
-    high = _last_within(values, term)
-    low = codes_of(-values_of(_last_within(-values, term), term.kind))
+    high = codes_of(_last_within(values, term))
+    low = codes_of(-_last_within(-values, term))
     return _without(empty, Bounds(low, high))
 
 
@@ -92,36 +91,46 @@ def _moved(codes: IntArray, eps: float, sign: int) -> IntArray:
     return codes
 
 
-def _last_within(values: Reals, term: BandTerm) -> IntArray:
-    """Codes of the greatest x for which ``x - value`` as computed is at most ``eps``.
+def _last_within(values: Reals, term: BandTerm) -> Reals:
+    """The greatest x for which ``x - value`` as computed is at most ``eps``.
 
     That is value + eps, or a neighbour of it; only where the two nearly cancel each
-    other, many numbers further on are still so near. Each value itself is near enough,
-    and infinity is not.
+    other, many numbers further on are still so near.
     """
-    real = values.dtype.type
-    first, beyond = codes_of(values), codes_of(np.full_like(values, np.inf))
+    real, rising = values.dtype.type, values.dtype.type(np.inf)
     with np.errstate(over="ignore"):
         # Rounding an eps of 64 bits to 32 only makes a worse first guess.
-        guess = codes_of(values + real(term.eps))
-    low, high = np.maximum(first, guess - _NEAR), np.minimum(beyond, guess + _NEAR)
-    high = np.maximum(high, low + 1)
-    low = np.where(_is_near(low, values, term), low, first)
-    high = np.where(_is_near(high, values, term), beyond, high)
+        guess = values + real(term.eps)
+        found = np.where(
+            _is_near(guess, values, term), guess, np.nextafter(guess, -rising)
+        )
+        above = np.nextafter(guess, rising)
+        found = np.where(_is_near(above, values, term), above, found)
+        beyond = np.nextafter(found, rising)
+    sure = _is_near(found, values, term) & ~_is_near(beyond, values, term)
+    left = np.flatnonzero(~sure)
+    if left.size:
+        found[left] = _halved(values[left], term)
+    return found
+
+
+def _halved(values: Reals, term: BandTerm) -> Reals:
+    """The same, by halving: each value itself is near enough, and infinity is not."""
+    low, high = codes_of(values), codes_of(np.full_like(values, np.inf))
     left = np.flatnonzero(low + 1 != high)
     while left.size:
         a, b = low[left], high[left]
         middle = (a & b) + ((a ^ b) >> 1)  # halfway, though a + b may overflow
-        near = _is_near(middle, values[left], term)
+        near = _is_near(values_of(middle, term.kind), values[left], term)
         low[left], high[left] = np.where(near, middle, a), np.where(near, b, middle)
         left = left[low[left] + 1 != high[left]]
-    return low
+    return values_of(low, term.kind)
 
 
-def _is_near(codes: IntArray, values: Reals, term: BandTerm) -> BoolArray:
+def _is_near(numbers: Reals, values: Reals, term: BandTerm) -> BoolArray:
     """Whether numbers are near enough to values, or less than them."""
     with np.errstate(over="ignore"):
-        difference = values_of(codes, term.kind) - values
+        difference = numbers - values
     # Spark compares as 64 bits, whatever the difference was computed in.
     near: BoolArray = difference.astype(np.float64) <= np.float64(term.eps)
     return near

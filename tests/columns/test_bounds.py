@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oracle.predicates import as_single, compares, is_near
+from shedjoin.columns.bounds import band_bounds, compare_bounds
 from shedjoin.columns.codes import Reals, codes_of, order_codes, values_of
-from shedjoin.operators.multiway.bounds import band_bounds, compare_bounds
 from shedjoin.spec.predicates import OPERATORS
 from shedjoin.spec.terms import BandTerm, Kind
 

@@ -1,0 +1,151 @@
+"""Placing: which shards a row goes to.
+
+By key, a row goes to one shard. Without a key the first stream of the join is the
+*anchor*: each of its rows goes to one shard. Rows of other streams are copied to every
+shard in which a row of the anchor could match them. So all rows of a result meet in
+the shard of its anchor, and nowhere else.
+
+All depends on the values of a row alone: a task that is done again must place it as
+before, in whatever order it is given its rows.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.bounds import band_bounds
+from shedjoin.columns.codes import codes_of, order_codes, values_of
+from shedjoin.columns.hashing import hash_rows, is_hashed
+from shedjoin.columns.hot import Hot
+from shedjoin.columns.mixing import mixed_bits
+from shedjoin.spec.cells import Cells
+from shedjoin.spec.streams import ANCHOR, JoinSpec
+from shedjoin.spec.terms import BandTerm
+from shedjoin.types import IntArray
+
+_WIDTH = 8
+"""Width of a cell in eps where none are given: one in four rows is then copied."""
+_FAR = float(1 << 50)
+"""Cells to both sides of zero that are counted by their width."""
+
+
+class Placed(NamedTuple):
+    """Rows and the shard of each copy.
+
+    ``row`` is None where each has just one. No shards are given where all rows go to
+    all of them.
+    """
+
+    row: IntArray | None
+    shard: IntArray
+
+
+def placed(rows: pa.RecordBatch, hot: Hot, stream: int, spec: JoinSpec) -> Placed:
+    """Place rows of a stream."""
+    if spec.placement == "key" or spec.shards == 1:
+        return Placed(None, shard_of(hot.key, spec.shards))
+    if spec.placement == "copies":
+        if stream == ANCHOR:
+            return Placed(None, shard_of(content(rows), spec.shards))
+        return Placed(None, np.zeros(0, np.int64))
+    term = next(term for term in spec.terms if isinstance(term, BandTerm))
+    codes = order_codes(rows.column(term.columns[stream]))
+    low = high = codes
+    if stream != ANCHOR:
+        low, high, _ = band_bounds(term, codes)
+    if term.kind != "integer":
+        # A value that is near nothing has an empty range, and takes any place.
+        lone = ~np.isfinite(values_of(codes, term.kind))
+        low, high = np.where(lone, 0, low), np.where(lone, 0, high)
+    if spec.cells is None:
+        return _in_even_cells(low, high, term, spec.shards)
+    first, last = (_cell_of(end, term, spec.cells) for end in (low, high))
+    pieces = np.array(spec.cells.pieces)
+    starts = np.cumsum(pieces) - pieces
+    if stream == ANCHOR:
+        part = shard_of(content(rows), 1 << 20) % pieces[first]
+        return Placed(None, (starts[first] + part) % spec.shards)
+    return _copied(starts[first], starts[last] + pieces[last] - 1, spec.shards)
+
+
+def shard_of(key: IntArray, shards: int) -> IntArray:
+    """Choose the shard of each key: the high bits of its mixed bits.
+
+    The index takes the low bits.
+    """
+    high = mixed_bits(key.view(np.uint64)) >> np.uint64(33)
+    return ((high * np.uint64(shards)) >> np.uint64(31)).view(np.int64)
+
+
+def _cell_of(codes: IntArray, term: BandTerm, cells: Cells) -> IntArray:
+    """Cells of values; a value on an edge belongs to the cell above."""
+    if term.kind == "integer":
+        edges = np.array([_as_int64(edge) for edge in cells.edges], np.int64)
+    else:
+        real = values_of(codes[:0], term.kind).dtype
+        with np.errstate(over="ignore"):
+            edges = codes_of(np.array(cells.edges, real))
+    return np.searchsorted(edges, codes, side="right")
+
+
+def _in_even_cells(
+    low: IntArray, high: IntArray, term: BandTerm, shards: int
+) -> Placed:
+    """Copies for all cells between two values, where cells are equally wide.
+
+    What matters is only that the number of a cell never falls as values rise.
+    """
+    first, last = (_even_cell(end, term) for end in (low, high))
+    row, cell = _between(first, last)
+    shard = shard_of(cell, shards)
+    if row.size == low.size:
+        return Placed(None, shard)
+    # Two cells may lie in the same shard, and no row comes there twice.
+    once = np.ones(row.size, np.bool_)
+    once[1:] = (row[1:] != row[:-1]) | (shard[1:] != shard[:-1])
+    if (last - first).max() <= 1:
+        return Placed(row[once], shard[once])
+    pairs = np.unique(row * shards + shard)
+    return Placed(pairs // shards, pairs % shards)
+
+
+def _even_cell(codes: IntArray, term: BandTerm) -> IntArray:
+    if term.eps == 0:
+        return codes
+    if term.kind == "integer":
+        return codes // _as_int64(_WIDTH * int(term.eps))
+    values = values_of(codes, term.kind).astype(np.float64)
+    with np.errstate(over="ignore"):
+        far = np.abs(values) / (_WIDTH * term.eps)
+    even = np.floor(np.copysign(np.minimum(far, _FAR), values)).astype(np.int64)
+    # Beyond, neighbouring numbers lie further apart than eps: each is a cell.
+    last = codes_of(np.array([_FAR * _WIDTH * term.eps]))
+    beyond = int(_FAR) + np.maximum(codes_of(np.abs(values)) - last, 0)
+    return np.where(far < _FAR, even, np.where(values < 0, -beyond, beyond))
+
+
+def _copied(first: IntArray, last: IntArray, shards: int) -> Placed:
+    """Copies for all places between two, which take turns with the shards."""
+    row, place = _between(first, np.minimum(last, first + shards - 1))
+    return Placed(row, place % shards)
+
+
+def _between(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
+    """Rows repeated for each number from a first to a last one, and those numbers."""
+    counts = last - first + 1
+    row = np.repeat(np.arange(first.size), counts)
+    place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    return row, first[row] + place
+
+
+def content(rows: pa.RecordBatch) -> IntArray:
+    """Bits that tell rows apart: a hash of all columns but nested ones."""
+    return hash_rows([each for each in rows.columns if is_hashed(each.type)])
+
+
+def _as_int64(value: float) -> int:
+    ends = np.iinfo(np.int64)
+    return max(ends.min, min(ends.max, int(value)))

@@ -1,0 +1,263 @@
+"""Work within the throttle: at which residents arrivals look, and who takes part.
+
+Decided at the start of every micro-batch, from what was learned before it. Whether an
+arrival looks at everything, takes part or is dropped is decided by hashes of its row,
+so a micro-batch that is done again does the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import permutations
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.arrivals import Chunk
+from shedjoin.columns.hot import Hot
+from shedjoin.columns.placing import content
+from shedjoin.operators.multiway.hops import Group, Hops, hop_order
+from shedjoin.operators.multiway.lags import Looks, everything, lag_edges, stretches
+from shedjoin.operators.multiway.learned import Learned
+from shedjoin.operators.multiway.store import MultiwayStore
+from shedjoin.operators.multiway.tally import Tally
+from shedjoin.policies.gedik import PredicatePolicy
+from shedjoin.sampling.lots import lots
+from shedjoin.spec.report import Report
+from shedjoin.spec.shedding import Shedding
+from shedjoin.spec.throttle import Throttle
+from shedjoin.types import FloatArray, IntArray
+
+_DROPS = 0xD509
+"""Added to the seed: who is dropped does not depend on who is learned from."""
+_SCOUTS = 0.35
+"""Part of the arrivals learned from that meets another stream first."""
+_FARTHEST = 16.0
+"""Work that was done is made up for by at most this factor."""
+_ENOUGH = 2000.0
+"""Of so many arrivals within a window lags are learned while nothing is shed."""
+_SECOND_US = 1_000_000
+_LOOKS_ALONE = Throttle(match=0.0)
+
+
+class Configuration(NamedTuple):
+    """What arrivals of each stream do in a micro-batch.
+
+    A part ``shred`` of them looks at everything and is learned from. The others look as
+    ``looks`` says, None is nowhere, and with a ``chance``. Before that, each takes part
+    at all with the chance ``admit`` of its stream.
+    """
+
+    looks: tuple[Looks | None, ...]
+    shred: float
+    chance: float = 1.0
+    admit: tuple[float, ...] | None = None
+
+
+class Harvesting:
+    """Keeps the work of one shard within the throttle.
+
+    Parameters
+    ----------
+    store : MultiwayStore
+        The residents.
+    shedding : Shedding
+        Policy and throttle.
+    learned : dict, optional
+        What was learned before, as it was stored.
+    """
+
+    def __init__(
+        self,
+        store: MultiwayStore,
+        shedding: Shedding,
+        learned: dict[str, Any] | None = None,
+    ) -> None:
+        if not isinstance(shedding.policy, PredicatePolicy):
+            raise TypeError(shedding.policy)
+        self._store = store
+        self._policy = shedding.policy
+        self._throttle = shedding.throttle
+        self._seed = shedding.seed
+        self.edges = {
+            (stream, other): self._lag_edges(stream, other)
+            for stream, other in permutations(store.streams, 2)
+        }
+        self.learned = Learned.of(learned, len(store.streams))
+        self.begin()
+
+    def begin(self) -> None:
+        """Decide what the arrivals of a micro-batch do."""
+        streams = self._store.streams
+        if not self.learned.orders:
+            orders = (hop_order(self._store, stream) for stream in streams)
+            self.learned.orders = [tuple(order) for order in orders]
+        self._tallies = [Tally(len(streams), self.edges) for _ in streams[1:]]
+        self._seen = np.zeros(len(streams), np.int64)
+        self._stored = np.zeros(len(streams), np.int64)
+        self._time = 0.0
+        self._looked = 0
+        self._paced = 1.0
+        self.configuration = self._configured()
+
+    def admitted(self, chunk: Chunk) -> Chunk:
+        """Give those arrivals that take part."""
+        rows, stream = chunk.rows.num_rows, chunk.stream
+        self._seen[stream] += rows
+        self._time += float((chunk.hot.time >> 10).sum())
+        admit = self.configuration.admit
+        if admit is not None and admit[stream] < 1 and rows:
+            kept = np.flatnonzero(self._lots(chunk, _DROPS) < admit[stream])
+            hot = Hot(chunk.hot.key[kept], chunk.hot.time[kept])
+            chunk = chunk._replace(rows=chunk.rows.take(pa.array(kept)), hot=hot)
+        self._stored[stream] += chunk.rows.num_rows
+        return chunk
+
+    def joined(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        """Join arrivals with the residents that they look at."""
+        hops = Hops(self._store, chunk)
+        yield from hops.joined(self._groups(chunk))
+        self._looked += hops.looked
+
+    def end(self, report: Report) -> Report:
+        """Learn from a micro-batch, and say what was left out."""
+        learned, arrived = self.learned, int(self._seen.sum())
+        if arrived:
+            half_us = max(self._store.spec.window_us, _SECOND_US)
+            learned.fade(1024 * self._time / arrived, half_us)
+            learned.count(self._seen, self._stored, self._tallies)
+            learned.reorder(self._throttle)
+        exact, looked_exact = float(report.matched), float(self._looked)
+        if self._throttle.active:
+            exact = self._exact(report.matched)
+            looked_exact = self._whole_work(_LOOKS_ALONE)
+            self._pace(report.matched)
+        else:
+            learned.paced[:] = 0.0
+        return replace(
+            report,
+            slice_exact=exact,
+            slice_matched=float(report.matched),
+            looked=self._looked,
+            looked_exact=max(looked_exact, float(self._looked)),
+        )
+
+    def _configured(self) -> Configuration:
+        spec, learned = self._store.spec, self.learned
+        policy, share = self._policy, self._throttle.share
+        shred = policy.shreds * share
+        whole = tuple(
+            everything(spec, stream, order)
+            for stream, order in enumerate(learned.orders)
+        )
+        if not self._throttle.active:
+            # Many more would tell no more, and all else is waste now.
+            seen = max(float(learned.seen.sum()), 1.0)
+            return Configuration(whole, min(policy.shreds, _ENOUGH / seen))
+        done, meant = learned.paced.tolist()
+        far = done / meant if meant > 0 else 1.0
+        paced = min(1.0, share / min(max(far, 1 / _FARTHEST), _FARTHEST))
+        self._paced = paced
+        rest = max(0.0, paced - shred) / (1 - shred)
+        return self._limited(whole, paced, rest, shred)
+
+    def _limited(
+        self, whole: tuple[Looks, ...], paced: float, rest: float, shred: float
+    ) -> Configuration:
+        """Ask the policy; until something is known a part looks at everything."""
+        learned, policy = self.learned, self._policy
+        drops = type(policy).chances is not PredicatePolicy.chances
+        if not learned.is_known:
+            if drops:
+                equal = (paced**0.5,) * len(whole)
+                return Configuration(whole, policy.shreds, admit=equal)
+            return Configuration(whole, shred, rest)
+        load = learned.load(self._throttle)
+        admit = policy.chances(paced * load.work, load)
+        if admit is not None:
+            return Configuration(whole, policy.shreds, admit=admit)
+        found = policy.harvest(rest * load.work, load)
+        if found is None or found.results <= 0:
+            return Configuration(whole, shred, rest)
+        looks = []
+        for stream, (direction, counts) in enumerate(
+            zip(load.directions, found.counts, strict=True)
+        ):
+            order = learned.orders[stream]
+            lags = {
+                other: stretches(self.edges[stream, other], ranked[:count])
+                for other, ranked, count in zip(
+                    order, direction.ranked, counts, strict=True
+                )
+            }
+            looks.append(Looks(order, lags) if all(counts) else None)
+        return Configuration(tuple(looks), shred, found.chance)
+
+    def _lag_edges(self, stream: int, other: int) -> IntArray:
+        """Cut lags, no finer than basic windows where an index takes whole ones."""
+        store = self._store
+        indexed = store.layouts[other].lead or store.spec.streams[other].keys
+        narrowest_us = store.windows[other].width_us if indexed else 1
+        return lag_edges(store.spec, stream, other, narrowest_us)
+
+    def _groups(self, chunk: Chunk) -> Iterator[Group]:
+        """Arrivals that are learned from, and the others."""
+        spec, stream = self._store.spec, chunk.stream
+        looks, shred, chance, _ = self.configuration
+        lot = self._lots(chunk, 0)
+        order = self.learned.orders[stream]
+        shredded = np.flatnonzero(lot < shred)
+        # A lot among those that are learned from says which stream is met first.
+        turn = lot[shredded] / shred * (len(order) - 1) / _SCOUTS
+        first = np.where(turn < len(order) - 1, turn.astype(np.int64) + 1, 0)
+        for place, tally in enumerate(self._tallies):
+            others = (*order[place : place + 1], *order[:place], *order[place + 1 :])
+            rows = shredded[first == place]
+            yield Group(rows, everything(spec, stream, others), tally)
+        own = looks[stream]
+        if own is not None:
+            until = shred + chance * (1 - shred)
+            yield Group(np.flatnonzero((lot >= shred) & (lot < until)), own)
+
+    def _lots(self, chunk: Chunk, salt: int) -> FloatArray:
+        same = np.full(chunk.rows.num_rows, chunk.stream, np.int64)
+        return lots(self._seed ^ salt, content(chunk.rows), same)
+
+    def _exact(self, matched: int) -> float:
+        """Estimate the results with nothing left out."""
+        learned, (_, shred, chance, admit) = self.learned, self.configuration
+        if admit is not None:
+            return matched / max(float(np.prod(admit)), 1e-9)
+        known = learned.counted > 0
+        if not known.any():
+            return matched / max(shred + chance * (1 - shred), 1e-9)
+        each = learned.results[known] / learned.counted[known]
+        return float(self._seen[known] @ each)
+
+    def _pace(self, matched: int) -> None:
+        """Compare the work that was done with what was asked for, as it is known now.
+
+        How far they lie apart is what the next micro-batches ask for less.
+        """
+        if self.learned.is_known:
+            # Who is dropped now is missing for a window: asking for less because of
+            # what was too much a moment ago would swing.
+            drops = self.configuration.admit is not None
+            asked = self._throttle.share if drops else self._paced
+            meant = asked * self._whole_work(self._throttle)
+            done = self._throttle.update * self._looked + self._throttle.match * matched
+            self.learned.paced += np.round([done, meant], 3)
+
+    def _whole_work(self, throttle: Throttle) -> float:
+        """Work of the arrivals of this micro-batch if all looked at everything."""
+        if not self.learned.is_known:
+            _, shred, chance, _ = self.configuration
+            part = max(shred + chance * (1 - shred), 1e-9)
+            return throttle.update * self._looked / part
+        each = [
+            direction.predicted(direction.whole).work / max(direction.rate, 1e-9)
+            for direction in self.learned.load(throttle).directions
+        ]
+        return float(self._seen @ np.array(each))

@@ -1,0 +1,93 @@
+"""Lags: how much older residents are than the arrivals that look at them.
+
+An arrival of stream i and a resident of stream l can be in one result if their lag, the
+time of the arrival less that of the resident, lies from ``-keep[i]`` to ``keep[l]``.
+Lags are negative where the resident is the younger one: rows come out of order, and of
+a micro-batch one stream is joined after the other. That axis is cut into *lag buckets*,
+as many below 0 as above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.types import IntArray
+
+HALF = 40
+"""Buckets below 0, and above. Few results for much work are where they are too wide."""
+BUCKETS = 2 * HALF
+
+Stretches: TypeAlias = tuple[tuple[int, int], ...]
+"""Lags from one to another, both included, in microseconds."""
+
+Edges: TypeAlias = dict[tuple[int, int], IntArray]
+"""Where lag buckets begin, and the last one ends, by direction and hop."""
+
+
+class Looks(NamedTuple):
+    """How arrivals of one stream look for matches.
+
+    They meet the other streams in this ``order``, and of each the residents whose lags
+    lie in one of its stretches.
+    """
+
+    order: tuple[int, ...]
+    lags: dict[int, Stretches]
+
+
+def everything(spec: JoinSpec, stream: int, order: Iterable[int]) -> Looks:
+    """Look at all residents."""
+    order = tuple(order)
+    return Looks(order, {one: (lag_range(spec, stream, one),) for one in order})
+
+
+def lag_range(spec: JoinSpec, stream: int, other: int) -> tuple[int, int]:
+    """Lags of all residents of another stream that an arrival can match."""
+    return -spec.keeps_us[stream], spec.keeps_us[other]
+
+
+def lag_edges(
+    spec: JoinSpec, stream: int, other: int, narrowest_us: int = 1
+) -> IntArray:
+    """Where buckets begin, and where the last one ends.
+
+    Where they would be narrower than asked for, every few of them are empty instead.
+    """
+    first, last = lag_range(spec, stream, other)
+    if not first < 0 < last:
+        return _cut(first, max(first, last), BUCKETS, narrowest_us)
+    below = _cut(first, 0, HALF, narrowest_us)
+    return np.concatenate([below, _cut(0, last, HALF, narrowest_us)[1:]])
+
+
+def _cut(first: int, last: int, buckets: int, narrowest_us: int) -> IntArray:
+    wide = min(buckets, max(1, (last - first) // narrowest_us))
+    edges = np.linspace(first, last, wide + 1).astype(np.int64)
+    return edges[np.arange(buckets + 1) * wide // buckets]
+
+
+def stretches(edges: IntArray, chosen: Iterable[int]) -> Stretches:
+    """Lags of some buckets; neighbours make one stretch.
+
+    >>> stretches(np.array([-2, 0, 3, 6, 9]), [3, 0, 2])
+    ((-2, -1), (3, 9))
+    """
+    found: list[tuple[int, int]] = []
+    for bucket in sorted(chosen):
+        first, end = int(edges[bucket]), int(edges[bucket + 1])
+        last = end if bucket == edges.size - 2 else end - 1
+        if found and found[-1][1] == first - 1:
+            first = found.pop()[0]
+        if first <= last:
+            found.append((first, last))
+    return tuple(found)
+
+
+def bucket_counts(edges: IntArray, lag: IntArray) -> IntArray:
+    """Count lags by bucket."""
+    bucket = np.searchsorted(edges, lag, side="right") - 1
+    return np.bincount(np.clip(bucket, 0, BUCKETS - 1), minlength=BUCKETS)

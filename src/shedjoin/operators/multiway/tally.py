@@ -1,0 +1,74 @@
+"""What arrivals that look at all residents find, by lag: what a harvest goes by."""
+
+from __future__ import annotations
+
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from shedjoin.kernels.ranges import Asked, count_lags
+from shedjoin.operators.multiway.lags import BUCKETS, Edges, bucket_counts
+from shedjoin.types import IntArray, IntGrid
+
+
+class Looked(NamedTuple):
+    """Partial results that look into a tier, from ``start`` to ``end``."""
+
+    asked: Asked
+    tier: IntGrid
+    start: int
+    end: int
+    time: IntArray
+
+
+class Tally:
+    """Counts of one micro-batch, by direction, hop and lag bucket.
+
+    Parameters
+    ----------
+    streams : int
+        How many there are.
+    edges : dict
+        Where lag buckets begin, and the last one ends, by direction and hop.
+    """
+
+    opening: ClassVar[int] = 16
+    """Work of finding where to begin in a basic window, in residents looked at."""
+
+    def __init__(self, streams: int, edges: Edges) -> None:
+        size = streams, streams
+        self.edges = edges
+        self.partial = np.zeros(size, np.int64)
+        self.rows = np.zeros((*size, BUCKETS))
+        self.matches = np.zeros((*size, BUCKETS), np.int64)
+        self.results = np.zeros(streams, np.int64)
+
+    def began(self, stream: int, other: int, partial: int) -> None:
+        """Count partial results that come to a hop."""
+        self.partial[stream, other] += partial
+
+    def opened(
+        self, stream: int, other: int, time: IntArray, window: tuple[int, int]
+    ) -> None:
+        """Count looks into a basic window, for the buckets whose middles lie there.
+
+        A bucket that is as wide as half a window takes half a look.
+        """
+        edges = self.edges[stream, other]
+        middle = (edges[1:] + edges[:-1]) // 2
+        before = np.searchsorted(time, window[0] + middle)
+        until = np.searchsorted(time, window[1] + middle, side="right")
+        looks = (until - before) * np.diff(edges) / (window[1] - window[0] + 1)
+        self.rows[stream, other] += self.opening * looks
+
+    def looked(self, stream: int, other: int, looked: Looked) -> None:
+        """Count the residents that they look at."""
+        counts = self.rows[stream, other]
+        count_lags(*looked, self.edges[stream, other], counts)
+
+    def met(self, stream: int, other: int, lag: IntArray, *, complete: bool) -> None:
+        """Count those that they match, and results that are complete with them."""
+        counts = bucket_counts(self.edges[stream, other], lag)
+        self.matches[stream, other] += counts
+        if complete:
+            self.results[stream] += lag.size

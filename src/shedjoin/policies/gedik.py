@@ -1,0 +1,166 @@
+"""Policies of Gedik et al. (2007) for joins by predicates that have too little CPU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, Literal
+
+from shedjoin.errors import ParameterError
+from shedjoin.policies.base import Policy
+
+if TYPE_CHECKING:  # plans need scipy, which most joins do without
+    from shedjoin import plan
+
+Metric = Literal["delta", "results", "results_per_work"]
+"""Those of ``plan.greedy_harvest``."""
+
+
+_FACTORS = (1.0, 1.25, 1.6, 2.5, 5.0)
+"""Buckets are also chosen for so many times the work."""
+
+
+class PredicatePolicy(Policy):
+    """Which work a join by predicates does while a throttle allows less than all."""
+
+    __slots__ = ()
+
+    by_predicates: ClassVar[bool] = True
+
+    @property
+    def shreds(self) -> float:
+        """Part of the work of arrivals that look at everything and are learned from."""
+        return 0.1
+
+    def harvest(self, work: float, load: plan.HarvestLoad) -> plan.Harvest | None:
+        """Choose lag buckets that arrivals look at; None is all."""
+
+    def chances(self, work: float, load: plan.HarvestLoad) -> tuple[float, ...] | None:
+        """Chance of the arrivals of each stream to take part at all; None is 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest(PredicatePolicy):
+    """Look only at residents of those ages at which most matches are found.
+
+    What a CPU budget of a join by predicates does unless ``keep=`` names another. All
+    rows are stored; an arrival looks into some lag buckets of each other stream.
+
+    Parameters
+    ----------
+    metric : {"delta", "results", "results_per_work"}, default "delta"
+        What the next lag bucket is chosen by, as in ``plan.greedy_harvest``.
+    shred : float, default 0.1
+        Part of the work that goes to arrivals, chosen by a hash, that look at all
+        residents; lags are learned from them. Above 0, at most 0.5.
+
+    Notes
+    -----
+    *Source.* GrubJoin [1]_: window harvesting, section 4; the greedy heuristic, section
+    5.1; window shredding, section 5.2.
+
+    *Symbols.* A lag bucket is a basic window of the paper, ``shred`` its sampling
+    parameter omega times the throttle fraction z.
+
+    *Departures.* Selectivities and lags are learned by direction and hop, in the order
+    in which the streams are met, and not from one histogram for each stream: directions
+    that find nothing are seen. Lags may be below 0, where the arrival is the older row.
+    The paper's omega is a part of the arrivals; at a small z they would take all the
+    work. Where the next bucket does not fit, or not even one, only a part of the
+    arrivals looks. What was done in the end is compared with the throttle and made up
+    for.
+
+    *Guarantee.* None: a heuristic. Results are a part of those of the exact join, and
+    with the throttle open all of them.
+
+    *Cost.* Some milliseconds for each shard and micro-batch.
+
+    References
+    ----------
+    .. [1] B. Gedik, K.-L. Wu, P. S. Yu, L. Liu, "GrubJoin: An Adaptive Multi-Way
+       Windowed Stream Join with Time Correlation-Aware CPU Load Shedding", Georgia
+       Institute of Technology, technical report.
+
+    Examples
+    --------
+    >>> Harvest()
+    Harvest(metric='delta', shred=0.1)
+    >>> Harvest(shred=0.0)
+    Traceback (most recent call last):
+    shedjoin.errors.ParameterError: Harvest(shred=0.0) is not above 0 and at most 0.5.
+    Fix: pass the part of the work to learn from, e.g. shred=0.1.
+    """
+
+    metric: Metric = "delta"
+    shred: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.metric not in ("delta", "results", "results_per_work"):
+            raise ParameterError(
+                f"Harvest(metric={self.metric!r}) is not known.",
+                fix='pass metric="delta", "results" or "results_per_work".',
+            )
+        known = isinstance(self.shred, int | float)
+        if not known or not 0 < self.shred <= 0.5:  # noqa: PLR2004
+            raise ParameterError(
+                f"Harvest(shred={self.shred!r}) is not above 0 and at most 0.5.",
+                fix="pass the part of the work to learn from, e.g. shred=0.1.",
+            )
+
+    @property
+    def shreds(self) -> float:
+        """Part of the work of arrivals that look at everything and are learned from."""
+        return self.shred
+
+    def harvest(self, work: float, load: plan.HarvestLoad) -> plan.Harvest:
+        """Choose lag buckets by the greedy heuristic, if need be for some arrivals.
+
+        More buckets for fewer arrivals are better where the next bucket does not fit,
+        and work that is left over would go to bad ones.
+        """
+        from shedjoin import plan
+
+        tried = [plan.harvest_by_chance(work, load)]
+        for factor in _FACTORS:
+            found = plan.greedy_harvest(factor * work, load, metric=self.metric)
+            fits = min(1.0, work / found.work) if found.work > 0 else 1.0
+            chance = fits * found.chance
+            tried.append(plan.predicted_harvest(load, found.counts, chance=chance))
+        return max(tried, key=lambda found: found.results)
+
+
+@dataclass(frozen=True, slots=True)
+class RandomDrop(PredicatePolicy):
+    """Drop arrivals of each stream at random, so that most results are found.
+
+    A baseline for ``Harvest``. Rows that are dropped neither look nor are stored.
+
+    Notes
+    -----
+    *Source.* RandomDrop, section 6.2 of [1]_; ``plan.random_drop`` has the optimum.
+
+    *Symbols.* The chance of a stream is 1 less the drop rate of [1]_.
+
+    *Departures.* Rates and selectivities are learned from what is left.
+
+    *Guarantee.* Most results of all chances by stream, in expectation, if what is
+    learned is right.
+
+    *Cost.* Some milliseconds for each shard and micro-batch.
+
+    References
+    ----------
+    .. [1] B. Gedik, K.-L. Wu, P. S. Yu, L. Liu, "GrubJoin: An Adaptive Multi-Way
+       Windowed Stream Join with Time Correlation-Aware CPU Load Shedding", Georgia
+       Institute of Technology, technical report.
+
+    Examples
+    --------
+    >>> RandomDrop()
+    RandomDrop()
+    """
+
+    def chances(self, work: float, load: plan.HarvestLoad) -> tuple[float, ...]:
+        """Chances of the streams that find most results with this work."""
+        from shedjoin import plan
+
+        return plan.random_drop(work, load).chances

@@ -1,0 +1,86 @@
+"""Cells: stretches of values that a join by distance is spread over shards by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from numbers import Integral, Real
+
+from shedjoin.errors import ParameterError
+
+_SHOWN = 60
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Cells:
+    """Where to cut the values of a :class:`Band` into cells, and how far to split each.
+
+    A join by distance without a key is spread over shards by value. Each row of the
+    first stream goes to the cell of its value. Rows of the other streams go to every
+    cell in which a row near them could lie, so each result is found once. A cell of
+    several ``pieces`` gives each of them a part of the first stream and all rows of
+    the others. :func:`shedjoin.cells_of` finds cells from a sample of the values.
+
+    Parameters
+    ----------
+    edges : sequence of numbers
+        Values at which a cell ends and the next one begins, ascending. Timestamps are
+        microseconds since 1970, dates days.
+    pieces : sequence of int, optional
+        Into how many pieces each cell is split, one more than there are edges. Not at
+        all by default.
+
+    Examples
+    --------
+    >>> Cells([10.5, 20.0], pieces=[1, 4, 1])
+    Cells([10.5, 20], pieces=[1, 4, 1])
+    >>> Cells([20.0, 10.0])
+    Traceback (most recent call last):
+    shedjoin.errors.ParameterError: Cells([20, 10], pieces=[1, 1, 1]): the ...
+    Fix: pass finite numbers in ascending order, each once.
+    """
+
+    edges: tuple[float, ...]
+    pieces: tuple[int, ...]
+
+    def __init__(
+        self, edges: Sequence[float], pieces: Sequence[int] | None = None
+    ) -> None:
+        object.__setattr__(self, "edges", tuple(map(_number, edges)))
+        split = (1,) * (len(self.edges) + 1) if pieces is None else pieces
+        object.__setattr__(self, "pieces", tuple(map(_number, split)))
+        ends = (float("-inf"), *self.edges, float("inf"))
+        if not all(a < b for a, b in pairwise(ends)):
+            raise ParameterError(
+                f"{self!r}: the edges do not ascend.",
+                fix="pass finite numbers in ascending order, each once.",
+            )
+        counts = all(type(piece) is int and piece > 0 for piece in self.pieces)
+        if len(self.pieces) != len(self.edges) + 1 or not counts:
+            raise ParameterError(
+                f"{self!r}: {len(self.edges)} edges make {len(self.edges) + 1} cells.",
+                fix="pass a count of at least 1 for each of them in pieces.",
+            )
+
+    def __repr__(self) -> str:
+        edges, pieces = (_short(list(each)) for each in (self.edges, self.pieces))
+        return f"Cells({edges}, pieces={pieces})"
+
+
+def _number(value: object) -> float:
+    """Plain number, the same for 1 and 1.0: a digest is made of it."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise ParameterError(
+            f"cells have {value!r}, which is no number.",
+            fix="pass numbers; of timestamps microseconds since 1970, of dates days.",
+        )
+    if isinstance(value, Integral):
+        return int(value)
+    number = float(value)
+    return int(number) if number.is_integer() else number
+
+
+def _short(values: list[float] | list[int]) -> str:
+    text = repr(values)
+    return text if len(text) <= _SHOWN else f"[{values[0]!r}, ... {len(values)} values]"
