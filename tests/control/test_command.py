@@ -22,6 +22,7 @@ def test_a_message_is_sent_and_listed(tmp_path: Path) -> None:
     listed = runner.invoke(app, ["control", "list", str(tmp_path)]).output
     assert name in listed
     assert "not read yet" in listed
+    assert 'budget: {"rows": 7}' in listed
     Control(tmp_path).note("query-join", [Entry(12, name, ""), Entry(13, "b", "why")])
     listed = runner.invoke(app, ["control", "list", str(tmp_path)]).output
     assert "query-join" in listed

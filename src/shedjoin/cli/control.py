@@ -8,10 +8,15 @@ from typing import Annotated, NoReturn
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from shedjoin.control.folder import Control
+from shedjoin.control.message import decode_message
 from shedjoin.errors import ShedjoinError
+
+_SHOWN = 60
+"""Characters of a message that a list shows."""
 
 app = typer.Typer(help="Steer running joins by messages.", no_args_is_help=True)
 Folder = Annotated[
@@ -45,17 +50,30 @@ def send(
 def list_messages(folder: Folder) -> None:
     """Show the messages of a folder, and what every join made of them."""
     control = Control(folder)
-    table = Table("message", "join", "from micro-batch", "refused because", box=None)
+    names = ("message", "sets", "join", "from micro-batch", "refused because")
+    table = Table(*names, box=None)
     read = set()
     for join in control.joins():
         for entry in control.applied(join):
             read.add(entry.name)
-            table.add_row(entry.name, join, str(entry.micro_batch), entry.refused)
+            sets = _sets(folder / entry.name)
+            when = str(entry.micro_batch)
+            table.add_row(entry.name, sets, join, when, entry.refused)
     for name in control.sent():
         if name not in read:
-            table.add_row(name, "", "not read yet", "")
+            table.add_row(name, _sets(folder / name), "", "not read yet", "")
     Console().print(table)
     _show_loads(control)
+
+
+def _sets(message: Path) -> str:
+    """What a message sets, shortened; nothing if it is gone or no message."""
+    try:
+        settings = decode_message(message.read_bytes())
+    except (OSError, ShedjoinError):
+        return ""
+    text = ", ".join(f"{name}: {json.dumps(told)}" for name, told in settings.items())
+    return escape(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")
 
 
 def _show_loads(control: Control) -> None:
