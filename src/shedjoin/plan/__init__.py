@@ -12,6 +12,7 @@ from shedjoin.plan.harvest import (
 from shedjoin.plan.harvest_best import best_harvest
 from shedjoin.plan.harvest_greedy import greedy_harvest
 from shedjoin.plan.harvest_load import HarvestLoad, join_orders
+from shedjoin.plan.harvest_price import harvest_by_price, price_of_work
 from shedjoin.plan.join_load import JoinLoad, ValueLoad
 from shedjoin.plan.lag_scores import LagHistogram, flat_scores, lag_scores, ranking
 from shedjoin.plan.model import ConcaveModel, Knots, Model, predicted_recall
@@ -86,6 +87,7 @@ __all__ = [
     "flat_scores",
     "greedy_harvest",
     "harvest_by_chance",
+    "harvest_by_price",
     "has_minima",
     "insert_no_probe",
     "join_orders",
@@ -95,6 +97,7 @@ __all__ = [
     "online_max_subset",
     "pps_inclusion",
     "predicted_harvest",
+    "price_of_work",
     "predicted_recall",
     "predicted_shedding",
     "priorities",

@@ -92,14 +92,19 @@ class Direction(NamedTuple):
         if not (results > 0 and work > 0):  # work of next to nothing may round to 0
             return (0,) * len(self.rows)
         for _ in range(_ROUNDS):
-            better = self._best_at(results / work)
+            better = self.best_at(results / work)
             next_results, next_work = self.predicted(better)
             if not next_results * work > results * next_work:
                 break
             counts, results, work = better, next_results, next_work
         return counts
 
-    def _best_at(self, price: float) -> tuple[int, ...]:
+    def worthwhile(self, price: float) -> Yield:
+        """Results and work with the counts that are best at a price of work."""
+        found = self.predicted(self.best_at(price))
+        return found if found.results > price * found.work else Yield(0.0, 0.0)
+
+    def best_at(self, price: float) -> tuple[int, ...]:
         """Counts from 1 up with the most results, less work at this price."""
         worth = 1.0 - price * self.result_cost
         counts = []

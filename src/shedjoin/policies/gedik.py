@@ -14,9 +14,8 @@ if TYPE_CHECKING:  # plans need scipy, which most joins do without
 Metric = Literal["delta", "results", "results_per_work"]
 """Those of ``plan.greedy_harvest``."""
 
-
-_FACTORS = (1.0, 1.25, 1.6, 2.5, 5.0)
-"""Buckets are also chosen for so many times the work."""
+_BETTER = 1.1
+"""Lag buckets are chosen if they are to bring so many times the results of all."""
 
 
 class PredicatePolicy(Policy):
@@ -111,21 +110,21 @@ class Harvest(PredicatePolicy):
         """Part of the work of arrivals that look at everything and are learned from."""
         return self.shred
 
-    def harvest(self, work: float, load: plan.HarvestLoad) -> plan.Harvest:
-        """Choose lag buckets by the greedy heuristic, if need be for some arrivals.
+    def harvest(self, work: float, load: plan.HarvestLoad) -> plan.Harvest | None:
+        """Choose lag buckets by the greedy heuristic, or by the price of work.
 
-        More buckets for fewer arrivals are better where the next bucket does not fit,
-        and work that is left over would go to bad ones.
+        The greedy one fits whole buckets for all arrivals; buckets that are worth their
+        work, for a part of the arrivals, are often better. All buckets for a part of
+        them are what is left where that promises no more than chance does: the best of
+        many noisy numbers is too high.
         """
         from shedjoin import plan
 
-        tried = [plan.harvest_by_chance(work, load)]
-        for factor in _FACTORS:
-            found = plan.greedy_harvest(factor * work, load, metric=self.metric)
-            fits = min(1.0, work / found.work) if found.work > 0 else 1.0
-            chance = fits * found.chance
-            tried.append(plan.predicted_harvest(load, found.counts, chance=chance))
-        return max(tried, key=lambda found: found.results)
+        greedy = plan.greedy_harvest(work, load, metric=self.metric)
+        priced = plan.harvest_by_price(work, load)
+        best = max(greedy, priced, key=lambda found: found.results)
+        by_chance = load.results * work / load.work if load.work > 0 else 0.0
+        return best if best.results > _BETTER * by_chance else None
 
 
 @dataclass(frozen=True, slots=True)

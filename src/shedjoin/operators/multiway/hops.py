@@ -16,7 +16,7 @@ from shedjoin.operators.multiway.checks import Checks
 from shedjoin.operators.multiway.lags import Looks, everything
 from shedjoin.operators.multiway.partial import Met, Partial
 from shedjoin.operators.multiway.store import MultiwayStore
-from shedjoin.operators.multiway.tally import Looked, Tally
+from shedjoin.operators.multiway.tally import Found, Looked, Tally
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import IntArray, IntGrid
 
@@ -149,7 +149,8 @@ class _Probe:
             if self._tally:
                 time = found[TIME if rest else 1, which]
                 lag = self._time[met.arrival] - time
-                self._tally.met(self._stream, stream, lag, complete=not rest)
+                found_at = Found(lag, met.arrival)
+                self._tally.met(self._stream, stream, found_at, complete=not rest)
             if not met.arrival.size:
                 continue
             if isinstance(met, Partial):

@@ -87,7 +87,7 @@ def stretches(edges: IntArray, chosen: Iterable[int]) -> Stretches:
     return tuple(found)
 
 
-def bucket_counts(edges: IntArray, lag: IntArray) -> IntArray:
-    """Count lags by bucket."""
+def buckets(edges: IntArray, lag: IntArray) -> IntArray:
+    """Tell the bucket of each lag."""
     bucket = np.searchsorted(edges, lag, side="right") - 1
-    return np.bincount(np.clip(bucket, 0, BUCKETS - 1), minlength=BUCKETS)
+    return np.clip(bucket, 0, BUCKETS - 1)

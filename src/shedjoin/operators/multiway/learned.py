@@ -7,30 +7,33 @@ restart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import permutations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shedjoin.operators.multiway.lags import BUCKETS, HALF
+from shedjoin.operators.multiway.expected import Counted, direction_of, hop_of
+from shedjoin.operators.multiway.lags import BUCKETS
 from shedjoin.operators.multiway.tally import Tally
 from shedjoin.plan.harvest_direction import Direction
 from shedjoin.spec.throttle import Throttle
-from shedjoin.types import FloatArray, IntArray
+from shedjoin.types import IntArray
 
 if TYPE_CHECKING:  # plans need scipy, which joins that keep up do without
     from shedjoin import plan
 
 _DIGITS = 3
-_PRIOR = 0.5
-"""Matches that every hop is supposed to have, at any lag: nothing seen is not never."""
-_EMPTY = 0.05
-"""Buckets with less of the most work hold nobody: younger rows are not there yet."""
-_ENOUGH = 8
+_YOUNG = 4.0
+"""What has begun so many half-lives ago, or more, is forgotten at the usual pace."""
+_SOONER = 4
+"""Work done and meant is forgotten so many times faster than lags: what was too much
+while windows filled up says little of what is too much now."""
+_ENOUGH = 2
 """Arrivals from which on another order of the streams is considered."""
-_BETTER = 1.2
-"""Another order must be so much better: what hops have learned in this one is lost."""
+_BETTER, _UNSURE = 1.2, 1.5
+"""Another order must be so much better: what hops have learned in this one is lost.
+And the more so the fewer arrivals are known."""
 
 
 class Learned:
@@ -50,11 +53,14 @@ class Learned:
         self.partial = np.zeros(size)
         self.rows = np.zeros((*size, BUCKETS))
         self.matches = np.zeros((*size, BUCKETS))
+        self.squares = np.zeros(size)
         self.pair_partial = np.zeros(size)
         self.pair_rows = np.zeros((*size, BUCKETS))
         self.pair_matches = np.zeros((*size, BUCKETS))
+        self.pair_squares = np.zeros(size)
         self.paced = np.zeros(2)
         self.time_us = -1.0
+        self.began_us = -1.0
         self.orders: list[tuple[int, ...]] = []
 
     @staticmethod
@@ -63,15 +69,18 @@ class Learned:
         learned = Learned(streams)
         if facts is not None:
             for name in _ARRAYS:
-                setattr(learned, name, np.array(facts[name], np.float64))
+                if name in facts:
+                    setattr(learned, name, np.array(facts[name], np.float64))
             learned.time_us = facts["time_us"]
+            learned.began_us = facts.get("began_us", -1.0)
             learned.orders = [tuple(order) for order in facts["orders"]]
         return learned
 
     def facts(self) -> dict[str, Any]:
         """What :meth:`of` reads."""
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
-        return arrays | {"time_us": self.time_us, "orders": self.orders}
+        times = {"time_us": self.time_us, "began_us": self.began_us}
+        return arrays | times | {"orders": self.orders}
 
     @property
     def is_known(self) -> bool:
@@ -79,10 +88,21 @@ class Learned:
         return bool(self.partial.any())
 
     def fade(self, time_us: float, half_us: float) -> None:
-        """Let time pass to the mean time of new arrivals, at most a half-life."""
-        passed = 0.0 if self.time_us < 0 else time_us - self.time_us
+        """Let time pass to the mean time of new arrivals, at most a half-life.
+
+        What has just begun is forgotten sooner: windows were not full yet.
+        """
+        if self.time_us < 0:
+            self.began_us = self.time_us = time_us
+        self.began_us = min(self.began_us, time_us)  # the first row may be far ahead
+        half_us = min(half_us, max((time_us - self.began_us) / _YOUNG, half_us / 16))
+        passed = min(max(time_us - self.time_us, 0.0), half_us)
         self.time_us = time_us
-        kept = 0.5 ** (min(max(passed, 0.0), half_us) / half_us)
+        kept = 0.5 ** (passed / half_us)
+        self.paced *= kept ** (_SOONER - 1)
+        # Variances: those of counts that have faded to a half are a quarter.
+        self.squares *= kept
+        self.pair_squares *= kept
         for name in _ARRAYS:
             setattr(self, name, np.round(getattr(self, name) * kept, _DIGITS))
 
@@ -98,6 +118,7 @@ class Learned:
         self.partial += main.partial
         self.rows += main.rows
         self.matches += main.matches
+        self.squares += main.squares
         for place, tally in enumerate(tallies):
             self.results += tally.results
             for stream, order in enumerate(self.orders):
@@ -106,34 +127,50 @@ class Learned:
                 self.pair_partial[hop] += tally.partial[hop]
                 self.pair_rows[hop] += tally.rows[hop]
                 self.pair_matches[hop] += tally.matches[hop]
+                self.pair_squares[hop] += tally.squares[hop]
 
     def reorder(self, throttle: Throttle) -> None:
-        """Meet streams in the order that finds most for its work.
+        """Meet streams in the order that finds most with the work that there is.
 
         What hops have in common is not known for other orders; they are compared as if
         hops were independent.
         """
+        price = self._price(throttle) if throttle.active else 0.0
         for stream, order in enumerate(self.orders):
             others = list(order)
-            enough = self.pair_partial[stream, others].min() >= _ENOUGH
-            if len(others) < 2 or not enough:  # noqa: PLR2004
+            known = float(self.pair_partial[stream, others].min())
+            if len(others) < 2 or known < _ENOUGH:  # noqa: PLR2004
                 continue
-            pairs = self.pair_partial, self.pair_rows, self.pair_matches
-            hops = {
-                other: _hop(*(counts[stream, other] for counts in pairs))
-                for other in others
-            }
-            scores = {
-                some: _score([hops[other] for other in some], throttle)
+            hops = {other: hop_of(self._paired(stream, other)) for other in others}
+            made = {
+                some: direction_of(1.0, [hops[other] for other in some], throttle)
                 for some in permutations(order)
             }
-            best = max(scores, key=lambda some: (scores[some], some == order))
-            if scores[best] > _BETTER * scores[order]:
+            better = _BETTER + _UNSURE / known**0.5
+            best = _best(made, order, price, better)
+            if best != order:
                 self.orders[stream] = best
                 # Until they are counted in this order.
                 self.partial[stream] = self.pair_partial[stream]
                 self.rows[stream] = self.pair_rows[stream]
                 self.matches[stream] = self.pair_matches[stream]
+                self.squares[stream] = self.pair_squares[stream]
+
+    def _price(self, throttle: Throttle) -> float:
+        """Results that a unit of work has to bring, so that only so much is done."""
+        from shedjoin import plan
+
+        load = self.load(throttle)
+        return plan.price_of_work(throttle.share * load.work, load)
+
+    def _paired(self, stream: int, other: int) -> Counted:
+        at = stream, other
+        return Counted(
+            self.pair_partial[at],
+            self.pair_rows[at],
+            self.pair_matches[at],
+            self.pair_squares[at],
+        )
 
     def load(self, throttle: Throttle) -> plan.HarvestLoad:
         """Results and work of the whole join, as learned; arrivals as they faded."""
@@ -145,74 +182,40 @@ class Learned:
             hops = []
             for other in order:
                 at = stream, other
-                counts = self.partial[at], self.rows[at], self.matches[at]
-                hops.append(_hop(*counts, part=part[other]))
-            directions.append(_direction(float(self.seen[stream]), hops, throttle))
+                counted = self.rows[at], self.matches[at], self.squares[at]
+                counts = Counted(self.partial[at], *counted)
+                hops.append(hop_of(counts, part=part[other]))
+            directions.append(direction_of(float(self.seen[stream]), hops, throttle))
         return plan.HarvestLoad.measured(directions, self.orders, throttle.match)
 
 
-class _Hop(NamedTuple):
-    """Work of one bucket, growth by the number of buckets, and the best buckets."""
+def _best(
+    made: Mapping[tuple[int, ...], Direction],
+    order: tuple[int, ...],
+    price: float,
+    better: float,
+) -> tuple[int, ...]:
+    """Choose an order: the present one unless another finds clearly more.
 
-    work: float
-    growth: tuple[float, ...]
-    ranked: tuple[int, ...]
-
-
-def _hop(
-    partial: float, rows: FloatArray, matches: FloatArray, part: float = 1.0
-) -> _Hop:
-    """What one partial result finds at a hop, by lag bucket.
-
-    Of the other stream only a ``part`` was stored; more would be met with all.
+    Without a price all is looked at, and what counts are results for the work. With one
+    every order spends on what is worth it, and work that it takes more or less than the
+    present one counts at that price.
     """
-    if not partial or not rows.any():
-        partial = 1.0
-        rows, matches = (
-            np.repeat([0.0, max(1.0, Tally.opening)], HALF),
-            np.zeros(BUCKETS),
-        )
-    used = np.flatnonzero(rows > _EMPTY * rows.max())
-    found = _settled(matches[used], rows[used] / rows[used].sum())
-    # Among equals the youngest first: they are there the soonest.
-    best = np.lexsort((np.abs(used - HALF + 0.5), -found))
-    more = 1 / max(part, 1e-3)
-    growth = np.cumsum(found[best]) / partial * more
-    work = float(rows[used].mean() / partial)
-    work += (more - 1) * max(0.0, work - Tally.opening)
-    return _Hop(work, (0.0, *growth.tolist()), tuple(used[best].tolist()))
-
-
-def _settled(matches: FloatArray, flat: FloatArray) -> FloatArray:
-    """Matches by bucket, as far as they differ by more than chance from flat ones.
-
-    Counts at random vary as much as their mean: the best of them are no better.
-    """
-    mean, variance = float(matches.mean()), float(matches.var())
-    apart = max(0.0, 1 - mean / variance) if variance > 0 else 0.0
-    even: FloatArray = flat * float(matches.sum())
-    return even + apart * (matches - even) + _PRIOR * flat
-
-
-def _direction(rate: float, hops: Sequence[_Hop], throttle: Throttle) -> Direction:
-    return Direction(
-        rate,
-        tuple(throttle.update * hop.work for hop in hops),
-        tuple(hop.growth for hop in hops),
-        tuple(hop.ranked for hop in hops),
-        throttle.match,
-    )
-
-
-def _score(hops: Sequence[_Hop], throttle: Throttle) -> float:
-    """Results for work, of the best buckets if not all of them can be looked at."""
-    direction = _direction(1.0, hops, throttle)
-    counts = direction.best_ratio() if throttle.active else direction.whole
-    results, work = direction.predicted(counts)
-    return results / work if work > 0 else 0.0
+    scores = {}
+    if price:
+        yields = {some: each.worthwhile(price) for some, each in made.items()}
+        for some, found in yields.items():
+            scores[some] = found.results - price * (found.work - yields[order].work)
+    else:
+        for some, direction in made.items():
+            results, work = direction.predicted(direction.whole)
+            scores[some] = results / work if work > 0 else 0.0
+    best = max(scores, key=lambda some: (scores[some], some == order))
+    return best if scores[best] > better * scores[order] else order
 
 
 _ARRAYS = (
     *("seen", "stored", "results", "counted", "partial", "rows", "matches"),
-    *("pair_partial", "pair_rows", "pair_matches", "paced"),
+    *("squares", "pair_partial", "pair_rows", "pair_matches", "pair_squares"),
+    "paced",
 )

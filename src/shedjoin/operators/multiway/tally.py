@@ -7,7 +7,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from shedjoin.kernels.ranges import Asked, count_lags
-from shedjoin.operators.multiway.lags import BUCKETS, Edges, bucket_counts
+from shedjoin.operators.multiway.lags import BUCKETS, Edges, buckets
 from shedjoin.types import IntArray, IntGrid
 
 
@@ -19,6 +19,13 @@ class Looked(NamedTuple):
     start: int
     end: int
     time: IntArray
+
+
+class Found(NamedTuple):
+    """Lags of matches, and which arrivals found them."""
+
+    lag: IntArray
+    arrival: IntArray
 
 
 class Tally:
@@ -41,6 +48,7 @@ class Tally:
         self.partial = np.zeros(size, np.int64)
         self.rows = np.zeros((*size, BUCKETS))
         self.matches = np.zeros((*size, BUCKETS), np.int64)
+        self.squares = np.zeros(size)
         self.results = np.zeros(streams, np.int64)
 
     def began(self, stream: int, other: int, partial: int) -> None:
@@ -66,9 +74,15 @@ class Tally:
         counts = self.rows[stream, other]
         count_lags(*looked, self.edges[stream, other], counts)
 
-    def met(self, stream: int, other: int, lag: IntArray, *, complete: bool) -> None:
-        """Count those that they match, and results that are complete with them."""
-        counts = bucket_counts(self.edges[stream, other], lag)
-        self.matches[stream, other] += counts
+    def met(self, stream: int, other: int, found: Found, *, complete: bool) -> None:
+        """Count those that they match, and results that are complete with them.
+
+        Partial results of one arrival match the same residents: their matches come
+        together, and the squares of how many do are the variance of the counts.
+        """
+        bucket = buckets(self.edges[stream, other], found.lag)
+        self.matches[stream, other] += np.bincount(bucket, minlength=BUCKETS)
+        together = np.unique(found.arrival * BUCKETS + bucket, return_counts=True)[1]
+        self.squares[stream, other] += together @ together
         if complete:
-            self.results[stream] += lag.size
+            self.results[stream] += found.lag.size
