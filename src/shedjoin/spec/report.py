@@ -92,14 +92,16 @@ class Report:
     def recall(self) -> float:
         """Estimate of the share of the exact join's results that were emitted.
 
-        Where more were emitted than estimated, all of them.
+        Where more were emitted than estimated, all of them. NaN if it is not known: of
+        a join by ``Where`` with a memory budget, while shed rows could be matched.
 
         >>> Report(slice_exact=200.0, slice_matched=150.0).recall
         0.75
         """
-        return (
-            min(1.0, self.slice_matched / self.slice_exact) if self.slice_exact else 1.0
-        )
+        if not self.slice_exact:
+            return 1.0
+        found = self.slice_matched / self.slice_exact
+        return 1.0 if found > 1.0 else found
 
     @property
     def fairness(self) -> float:
