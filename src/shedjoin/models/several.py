@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
 from shedjoin.models.curve import Table
+from shedjoin.models.frequency import Frequency
 from shedjoin.models.learned import Models
 from shedjoin.models.monitored import Seen
+from shedjoin.models.words import Shape, cut, size_of
 from shedjoin.types import FloatArray, IntArray
+
+_LEAST, _MOST = 10, 14
+"""Bits of the cells for counts of neighbours."""
 
 
 class SeveralModels(Models):
@@ -25,8 +32,8 @@ class SeveralModels(Models):
     keep_us, capacity_rows, words
         As of :class:`Models`.
     reach : int
-        Rows also match rows of so many keys up and down. They are counted there, too,
-        while monitored are only results of one key.
+        Rows also match rows of so many keys up and down: what they bring is then told
+        from the counts of all these keys. Monitored are only results of one key.
     """
 
     def __init__(
@@ -37,21 +44,50 @@ class SeveralModels(Models):
         words: IntArray | None = None,
         reach: int = 0,
     ) -> None:
+        if words is None:
+            size = self.words_within(capacity_rows, len(keep_us), reach)
+            words = np.zeros(size, np.int64)
         super().__init__(keep_us, capacity_rows, words=words)
         self._reach = reach
+        self._near = self.frequency
+        if reach:
+            own = words[self.words_of(capacity_rows, len(keep_us)) :]
+            shapes = _near_shapes(capacity_rows, len(keep_us))
+            self._near = Frequency(cut(own, shapes), self.frequency.half_life_us)
+
+    @staticmethod
+    def words_within(capacity_rows: int, streams: int, reach: int) -> int:
+        """Words that the models of a shard with so many residents take."""
+        more = size_of(_near_shapes(capacity_rows, streams)) if reach else 0
+        return Models.words_of(capacity_rows, streams) + more
+
+    def partner_count(self, stream: IntArray, key: IntArray) -> FloatArray:
+        """Product of the counts of each row's key on the other streams."""
+        passed = self._passed(self.clock_us)
+        return self._near.of_partners(stream, key, self.clock_us, passed)[1]
+
+    def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
+        """Results per second of each row from now on.
+
+        Where keys reach others, results of one key do not tell: ages do not count.
+        """
+        if not self._reach:
+            return super().priority(stream, key, age_us)
+        return self.partner_count(stream, key) * self._per_product[stream]
 
     def _count(self, mine: list[IntArray], key: IntArray, time: IntArray) -> None:
-        for offset in range(-self._reach, self._reach + 1):
-            super()._count(mine, key + offset, time)
-
-    def _tick(self) -> None:
-        # Results of one key say too little of a row that also matches its neighbours:
-        # beside a frequent key they would be taken for those of a frequent one.
-        if not self._reach:
-            super()._tick()
+        super()._count(mine, key, time)
+        offsets = range(-self._reach, self._reach + 1) if self._reach else ()
+        for (own, rows), offset in product(enumerate(mine), offsets):
+            counted = np.minimum(time[rows], self.clock_us)
+            self._near.add(own, key[rows] + offset, counted, self.clock_us)
 
     def _rates(self) -> Table:
-        partners = len(self.keep_us) - 1
+        return self.curve.by_level(self._per_product, len(self.keep_us) - 1)
+
+    @property
+    def _per_product(self) -> FloatArray:
+        """Results per second, by stream, where the product of counts is one."""
         seconds = np.maximum(self.keep_us, 0) * 1e-6
         held = [
             sum(
@@ -61,8 +97,8 @@ class SeveralModels(Models):
             )
             for own in self._streams
         ]
-        factor = np.array(held) * self.frequency.per_count**partners
-        return self.curve.by_level(factor, partners)
+        factor: FloatArray = np.array(held)
+        return factor * self.frequency.per_count ** (len(self.keep_us) - 1)
 
     def _typical(self, count: FloatArray) -> FloatArray:
         partners = len(self.keep_us) - 1
@@ -83,7 +119,7 @@ class SeveralModels(Models):
         count = [np.bincount(rows, minlength=key.size) for rows, _ in found]
         for at, (rows, seen) in enumerate(found):
             weight = np.prod([*count[:at], *count[at + 1 :]], axis=0, dtype=np.int64)
-            if learn and rows.size and not self._reach:
+            if learn and rows.size:
                 self._learn(seen, np.broadcast_to(weight, key.size)[rows])
         results = int(np.prod(count, axis=0, dtype=np.int64).sum())
         self.seen_pairs += results
@@ -94,3 +130,9 @@ class SeveralModels(Models):
     def _learn(self, seen: Seen, weight: IntArray) -> None:
         level = self._levels(seen.stream, seen.key)
         self.curve.add_matches(seen.stream, level, seen.age_us, weight)
+
+
+def _near_shapes(capacity_rows: int, streams: int) -> tuple[Shape, ...]:
+    """Room for counts of keys and their neighbours, which are three times as many."""
+    width = 1 << max(_LEAST, min(_MOST, (4 * capacity_rows).bit_length()))
+    return Frequency.shapes(streams, width)

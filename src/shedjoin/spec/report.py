@@ -101,7 +101,7 @@ class Report:
         if not self.slice_exact:
             return 1.0
         found = self.slice_matched / self.slice_exact
-        return 1.0 if found > 1.0 else found
+        return min(found, 1.0)
 
     @property
     def fairness(self) -> float:

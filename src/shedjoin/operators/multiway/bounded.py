@@ -68,7 +68,6 @@ class BoundedJoin:
         budget = spec.shedding.budget
         unit = TYPICAL_ROW_BYTES if budget.in_bytes else 1
         rows = usable(budget, opening.shard, spec.shards) // unit
-        rows *= 1 + 3 * reach(spec)  # counted under more keys, and these collide
         self._words, self._learned = _models(opening, own, rows)
         learning = Learning(spec, self._words, rows, own.get("learning"))
         shedder = Shedder(self.store, spec.shedding, opening.shard, learning)
@@ -176,7 +175,8 @@ def _models(
 ) -> tuple[IntArray, ModelsLog]:
     """What the models have learned, and its stored form; of another size, nothing."""
     workspace = opening.workspace
-    size = SeveralModels.words_of(rows, len(opening.spec.streams))
+    spec = opening.spec
+    size = SeveralModels.words_within(rows, len(spec.streams), reach(spec))
     parts = own.get("models", ())
     if own.get("model_words") != size:
         return workspace.new_array(_MODELS, size), ModelsLog(parts)

@@ -154,6 +154,4 @@ def _exact(join: Bounded, matched: int, found: Found) -> tuple[float, float]:
     learning = join.learning
     if not learning.is_counted:
         return nan, float(matched)
-    if join.store.spec.terms:
-        return learning.models.seen_matches, found.monitored
-    return learning.models.exact_matches(float(matched), found.monitored)
+    return learning.models.exact_matches(found.alike, found.monitored)

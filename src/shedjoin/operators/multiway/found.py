@@ -18,6 +18,9 @@ from shedjoin.operators.multiway.partial import Met
 from shedjoin.spec.shedding import Combine
 from shedjoin.types import FloatArray, IntArray
 
+_ENOUGH = 256
+"""Of so many results at once it is looked whether their rows are counted alike."""
+
 
 class Asking(NamedTuple):
     """Arrivals: what they are counted by, what their results stand for, their worth."""
@@ -28,9 +31,11 @@ class Asking(NamedTuple):
 
 
 class Found:
-    """Importance of results, and how many those of monitored keys stand for.
+    """Importance of results, and how many have rows that are counted alike.
 
-    Of a Band, results count as monitored if all of their rows lie in one cell.
+    Of a Band, these are results whose rows all lie in one cell. ``alike`` is how many
+    there are, told from some of them, and ``monitored`` how many those of monitored
+    keys stand for.
 
     Parameters
     ----------
@@ -43,7 +48,7 @@ class Found:
         shedding = store.spec.shedding
         self._combine: Combine = "min" if shedding is None else shedding.combine
         self._by_cell = bool(store.spec.terms) and is_counted(store.spec)
-        self.monitored = 0.0
+        self.monitored = self.alike = 0.0
         self.importance = 0.0
         self.is_valued = [
             bool(np.isfinite(reals(windows.column(WORTH))).any())
@@ -53,9 +58,13 @@ class Found:
     def note(self, met: Met, asking: Asking) -> None:
         """Count some results."""
         weight = asking.weight[met.arrival]
+        alike = float(weight.size)
         if self._by_cell:
+            some = np.arange(0, weight.size, max(1, weight.size // _ENOUGH))
+            alike *= self._is_alike(met.take(some), asking.key).mean()
             some = np.flatnonzero(weight)
             weight = weight[some] * self._is_alike(met.take(some), asking.key)
+        self.alike += alike
         self.monitored += float(weight.sum())
         worth = [asking.worth[met.arrival]] + [
             self._column(stream, place, WORTH_COLUMN).to_numpy()
