@@ -154,4 +154,6 @@ def _exact(join: Bounded, matched: int, found: Found) -> tuple[float, float]:
     learning = join.learning
     if not learning.is_counted:
         return nan, float(matched)
-    return learning.models.exact_matches(found.alike, found.monitored)
+    exact, kept = learning.models.exact_matches(found.alike, found.monitored)
+    # It is only asked where something may be missing: an estimate may not say all.
+    return max(exact, kept + 1.0) if matched else exact, kept
