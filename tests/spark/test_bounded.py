@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ SETTINGS: dict[str, Any] = {"within": "8 seconds", "shards": 2}
 CASES: dict[str, tuple[Any, sj.Budget]] = {
     "key": ("k", sj.Budget(rows=150)),
     "key and band": (["k", sj.Band("x", 0.5)], sj.Budget(memory="20 kB")),
+    "where": (["k", sj.Where("a.x", "<", "b.x")], sj.Budget(rows=150)),
 }
 
 
@@ -74,3 +76,5 @@ def test_streams_restarted(case: str, spark: SparkSession, tmp_path: Path) -> No
     last = [counts for counts in found.observed() if counts["resident_a"]][-1]
     resident = tuple(last[f"resident_{name}"] for name in NAMES)
     assert resident == here.batches[-1].report.resident
+    known = math.isfinite(float(last["slice_exact"]))
+    assert known == (case != "where")

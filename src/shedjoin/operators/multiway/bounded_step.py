@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import nan
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -147,13 +147,13 @@ def _joined(
 
 
 def _exact(join: Bounded, matched: int, found: Found) -> tuple[float, float]:
-    """Results with nothing shed, and those that were found; unknown is no number.
+    """Results with nothing shed, and those that were found; infinite if not known.
 
     Of a Band the results within one cell are counted, which tell of the others.
     """
     learning = join.learning
     if not learning.is_counted:
-        return nan, float(matched)
+        return inf, float(matched)
     exact, kept = learning.models.exact_matches(found.alike, found.monitored)
     # It is only asked where something may be missing: an estimate may not say all.
     return max(exact, kept + 1.0) if matched else exact, kept
