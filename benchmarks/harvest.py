@@ -69,7 +69,7 @@ def run(*, quick: bool) -> Record:
     seconds = 12 if quick else 120
     figures: dict[str, float] = {}
     pictures = {}
-    with progress() as display, _nested_loop():
+    with progress() as display, nested_loop():
         task = display.add_task("joining", total=len(SETTINGS))
         for name, setting in SETTINGS.items():
             if quick:
@@ -154,7 +154,7 @@ def _table(
 
 
 @contextmanager
-def _nested_loop() -> Iterator[None]:
+def nested_loop() -> Iterator[None]:
     """Compare with every resident, and count nothing else, as in the paper."""
     bare = staticmethod(lambda *_: Layout(None, ("x",)))
     with patch.object(Layout, "of", bare), patch.object(Tally, "opening", 0):

@@ -15,6 +15,7 @@ PAPERS = {
     "ijoin": "iJoin (Kulkarni and Ravishankar, SSDBM 2008)",
     "memory_limited": "Memory-limited joins (Srivastava and Widom, VLDB 2004)",
     "cpu_limited": "CPU-limited joins (Ayad et al., 2005)",
+    "grubjoin": "GrubJoin (Gedik et al., 2007)",
 }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import matplotlib as mpl
@@ -26,11 +26,14 @@ def grid(
     x: str,
     labels: Mapping[str, str],
     published: Mapping[str, str] | None = None,
+    log: Collection[str] = (),
+    bottom: Mapping[str, float] | None = None,
 ) -> Figure:
     """Draw measures (``labels``: axis texts) against x; crosses are published.
 
     Series without a style are left out; of EXACT, which would dwarf the others, only
-    the range is written.
+    the range is written. Measures in ``log`` have a logarithmic axis, those in
+    ``bottom`` one that begins elsewhere than at 0.
     """
     panels = list(dict.fromkeys(point.panel for point in points))
     size = (6.4 * max(2, len(panels)), 3.7 * len(labels) + 2.4)
@@ -42,6 +45,11 @@ def grid(
             for axes, panel in zip(row, panels, strict=True):
                 some = find(points, panel=panel, measure=measure)
                 _panel(axes, some, styles, published or {})
+                if measure in log:
+                    axes.set_ylim(auto=True)
+                    axes.set_yscale("log")
+                if bottom and measure in bottom:
+                    axes.set_ylim(bottom=bottom[measure])
             row[0].set_ylabel(label)
         for axes, panel in zip(places[0], panels, strict=True):
             axes.set_title(panel, fontsize=18)

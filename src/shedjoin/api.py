@@ -167,9 +167,19 @@ def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
     within : str, timedelta, or dict
         How long a row waits for the others: ``"1 minute"``, or by stream.
     budget : Budget, optional
-        Of a join by predicates, the time of its micro-batches: ``Budget(cpu=0.7)``.
-    keep : policy, optional
-        ``policies.Harvest()`` (the default), or ``policies.RandomDrop()``.
+        What all shards and streams together may hold: ``Budget(rows=1_000_000)`` or
+        ``Budget(memory="512 MB")``. Or, of a join by predicates, the time of its
+        micro-batches: ``Budget(cpu=0.7)``. Arrivals are taken in blocks of an eighth of
+        what a shard may hold, at least 256 rows or 64 KiB; at the end of each block
+        the budget holds.
+    keep : goal or policy, optional
+        Within memory ``MostResults()`` (the default), which keeps the rows that bring
+        most results over all streams, ``policies.Fifo()``, ``Recent()``,
+        ``UntilExpiry()``, ``Rand()``, ``Prob()``, ``Age()``, or
+        ``MostImportant(..., by=policies.Greedy())`` with a column that some streams
+        have, or with importances by stream. Within time ``policies.Harvest()`` (the
+        default) or ``policies.RandomDrop()``. A budget by key columns of two streams
+        is that of :func:`join`.
     time : dict, optional
         Event-time columns by stream. Taken from the watermarks of streams.
     seed, shards, name, event_time, control, cells
@@ -191,6 +201,7 @@ def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
         shedding=shedding_of(
             budget, keep, seed=seed, by_predicates=bool(split_on(on).predicates)
         ),
+        importance=keep.importance if isinstance(keep, MostImportant) else None,
         time=time,
         shards=shards,
         name=name,

@@ -82,6 +82,24 @@ def test_cpu_limited(tmp_path: Path) -> None:
 
 
 @pytest.mark.long
+def test_grubjoin(tmp_path: Path) -> None:
+    tables = measured("grubjoin", tmp_path)
+    assert len(tables) == 9
+    gains = [r for r in tables["figure_11_rates"] if r["measure"] == "gain (%)"]
+    by_rate = {
+        rate: [
+            float(row["measured"]) for row in gains if row["rows per second"] == rate
+        ]
+        for rate in ("100", "200")
+    }
+    assert by_rate["100"] == [0.0] * 4
+    assert min(by_rate["200"]) > 0
+    told = [row for row in tables["figure_7_optimality"] if "Delta" in row["series"]]
+    assert told
+    assert all(0 < float(row["measured"]) <= 1.000001 for row in told)
+
+
+@pytest.mark.long
 def test_memory_limited(tmp_path: Path) -> None:
     tables = measured("memory_limited", tmp_path)
     steps = tables["examples_3_3_and_3_4"]

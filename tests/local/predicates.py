@@ -208,9 +208,10 @@ class Case:
 
     def run(self, **settings: Any) -> local.Run:  # noqa: ANN401  (of local.multijoin)
         """Join it."""
+        on: Any = [condition.given for condition in self.conditions]
         return local.multijoin(
             [{n: self.table(n, batch) for n in self.names} for batch in self.batches],
-            on=[condition.given for condition in self.conditions],
+            on=on if len(on) > 1 else on[0],
             within={n: f"{seconds} seconds" for n, seconds in self.join.keep_s.items()},
             time={name: f"t_{name}" for name in self.names},
             lateness={n: f"{wait} seconds" for n, wait in self.join.delay_s.items()},

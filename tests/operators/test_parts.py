@@ -12,8 +12,9 @@ from shedjoin import Budget, Within
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.packing import pack
 from shedjoin.local.tables import make_spec
-from shedjoin.operators.budgeted import ordered, rewriting
-from shedjoin.operators.budgeted.ordered import Timely
+from shedjoin.operators.budgeted import rewriting
+from shedjoin.operators.frame import ordered
+from shedjoin.operators.frame.ordered import Timely
 from shedjoin.policies import Fifo
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spec.streams import JoinSpec

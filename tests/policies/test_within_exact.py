@@ -206,7 +206,7 @@ def test_residents_that_move_between_two_parts(
 ) -> None:
     """A micro-batch is joined in parts; what is held is tidied up between them."""
     monkeypatch.setattr(
-        "shedjoin.operators.budgeted.ordered.PART_ROWS", 900, raising=False
+        "shedjoin.operators.frame.ordered.PART_ROWS", 900, raising=False
     )
     cell = Cell(policy, 0, "many", "integer", DISCIPLINES[0], 1, 0, 0, 0, tiny=1)
     assert list(amiss(cell)) == []

@@ -234,16 +234,6 @@ def test_a_throttle_restarted(
     assert told == pytest.approx(len(steady.rows) / len(whole), abs=0.25)
 
 
-def test_a_memory_budget_is_refused(spark: SparkSession, folder: Path) -> None:
-    with pytest.raises(ParameterError, match="no memory budget yet"):
-        joined(
-            tables(spark, folder, "ab"),
-            BAND,
-            time=dict.fromkeys("ab", "t"),
-            budget=sj.Budget(rows=10),
-        )
-
-
 def test_the_page(spark: SparkSession, tmp_path: Path) -> None:
     """What the page shows runs, and gives what Spark SQL gives."""
     tables = {

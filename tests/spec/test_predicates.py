@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin import Band, Budget, Where, Within, local
+from shedjoin import Band, Budget, Sample, Successive, Where, Within, local
 from shedjoin.columns.terms import Streams
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
-from shedjoin.policies import Harvest, Prob
+from shedjoin.policies import Harvest, IJoin, Prob
 from shedjoin.spec.conditions import split_on
 from shedjoin.spec.terms import BandTerm, CheckTerm, CompareTerm
 
@@ -150,15 +150,23 @@ def test_keys_and_predicates_are_told_apart() -> None:
 CPU = Budget(cpu=0.5)
 
 
-def test_no_memory_budget_yet() -> None:
+def test_budgets_and_policies_that_do_not_fit() -> None:
     table = RIGHT.empty_table()
     settings: dict[str, Any] = {
         "on": Band("x", 1),
         "within": Within(after="1 second"),
         "time": ("at", "at"),
     }
-    with pytest.raises(ParameterError, match="has no memory budget yet"):
-        local.join([(table, table)], budget=Budget(rows=5), **settings)
+    for wrong, match in (
+        ({"budget": Budget(rows=5, cpu=0.5)}, "limits memory only"),
+        ({"budget": Budget(rows=5), "keep": Harvest()}, "keeps all rows"),
+        ({"budget": Budget(rows=5), "keep": IJoin()}, "goes by pairs of rows"),
+        ({"budget": Budget(rows=5), "keep": Sample()}, "goes by pairs of rows"),
+        ({"budget": Budget(rows=5), "discipline": "shed_then_join"}, "for two streams"),
+        ({"budget": Budget(rows=5), "recompute": Successive()}, "always computed"),
+    ):
+        with pytest.raises(ParameterError, match=match):
+            local.join([(table, table)], **wrong, **settings)
     with pytest.raises(ParameterError, match="is for joins by key columns alone"):
         local.join([(table, table)], budget=CPU, keep=Prob(), **settings)
     by_key = settings | {"on": "x"}

@@ -13,10 +13,11 @@ from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner, check_shards
 from shedjoin.local.tables import spec_of
 from shedjoin.policies.base import Policy
-from shedjoin.policies.goals import Goal, shedding_of
+from shedjoin.policies.goals import Goal, MostImportant, shedding_of
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.conditions import OnStreams, split_on
+from shedjoin.spec.importance import by_stream
 from shedjoin.spec.multijoin import (
     WithinEach,
     by_name,
@@ -61,8 +62,8 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     shards, cells, restart_every, blobs, shuffle_seed, bucket_seed
         As in :func:`shedjoin.local.join`.
     budget, keep, seed, control
-        As in :func:`shedjoin.local.join`. A join by predicates may have a CPU budget; a
-        message such as ``{"throttle": {"share": 0.3}}`` says how much work is done.
+        As in :func:`shedjoin.multijoin`. Of a CPU budget, a message such as
+        ``{"throttle": {"share": 0.3}}`` says how much work is done.
 
     Returns
     -------
@@ -110,7 +111,11 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
             if not isinstance(each, Mapping):
                 each = dict.fromkeys(names, each)
             delays = map(parse_duration, by_name("lateness", each, names))
-            delivery = Delivery(blobs, shuffle_seed)
+            worth = [None] * len(names)
+            if isinstance(keep, MostImportant):
+                columns = {name: each.schema.names for name, each in tables.items()}
+                worth = by_stream(keep.importance, columns)
+            delivery = Delivery(blobs, shuffle_seed, worth)
             runner = Runner(
                 *(spec, schemas, list(delays), delivery, restart_every, bucket_seed)
             )

@@ -69,11 +69,20 @@ class Curve:
         self.matches, self.seconds = reals(room[0]), reals(room[1])
         self.lately = reals(room[2])  # matches that have no time yet
 
-    def add_matches(self, stream: IntArray, level: IntArray, age_us: IntArray) -> None:
-        """Count matches of residents; they tell nothing before :meth:`tick`."""
+    def add_matches(
+        self,
+        stream: IntArray,
+        level: IntArray,
+        age_us: IntArray,
+        weight: IntArray | None = None,
+    ) -> None:
+        """Count matches of residents; they tell nothing before :meth:`tick`.
+
+        ``weight`` says how many each stands for, by default one.
+        """
         age = age_of(age_us, np.array(self.keep_us)[stream])
         cell = (stream * LEVELS + level) * AGES + age
-        found = np.bincount(cell, minlength=self.lately.size)
+        found = np.bincount(cell, weight, minlength=self.lately.size)
         self.lately += found.reshape(self.lately.shape)
 
     def add_time(
@@ -100,11 +109,12 @@ class Curve:
         """Results per second, by stream and age, whatever the key."""
         return _along_age(self.matches.sum(axis=1), self.seconds.sum(axis=1))
 
-    def by_level(self, per_count: float) -> Table:
+    def by_level(self, per_count: float | FloatArray, partners: int = 1) -> Table:
         """Results per second, by stream, level and age.
 
         If keys came independently of all else, a row whose key was counted c times on
-        the other stream would find c times ``per_count`` results a second. That, with
+        the other stream would find c times ``per_count`` results a second; of several
+        ``partners``, by stream, the mean count to their power counts. That, with
         a factor that is learned and starts at 1, is where a level without evidence
         starts from: the most frequent keys need not be among the monitored ones. Cells
         lean on their level's rate times the shape that all levels share. It is what
@@ -113,7 +123,8 @@ class Curve:
         mean, and those that rows reach at a level which their own matches have raised
         look poor by the levels. All weighs as much as a few matches of evidence.
         """
-        expected = np.maximum(_COUNTS * per_count, _TINY)
+        each = np.asarray(per_count)[..., None] * _COUNTS**partners
+        expected = np.maximum(each, _TINY)
         seconds, matches = self.seconds.sum(2), self.matches.sum(2)
         hoped = (seconds * expected).sum(1)
         factor = (matches.sum(1) + _STRENGTH) / (hoped + _STRENGTH)

@@ -216,18 +216,17 @@ class Models:
     def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, for its key's frequency."""
         if self._by_level is None:
-            self._by_level = priorities(self.curve.by_level(self.frequency.per_count))
+            self._by_level = priorities(self._rates())
         slow, best = self._counted(stream, key, self.clock_us)
         rates, found = Rates(self._by_level, self._ages_per_us), np.empty(stream.size)
-        bits = slow.view(np.int64)
+        bits = self._typical(slow).view(np.int64)
         read_priorities(stream, slow, best, bits, age_us, rates, found)
         return found
 
     def expected_matches(self, stream: IntArray, key: IntArray) -> FloatArray:
         """Matches that a new row will have in all its life."""
         if self._lives is None:
-            rate = self.curve.by_level(self.frequency.per_count)
-            self._lives = rate.sum(axis=2) * self._spans[:, None]
+            self._lives = self._rates().sum(axis=2) * self._spans[:, None]
         level, news = self._known(stream, key)
         return news * self._lives[stream, level]
 
@@ -283,14 +282,11 @@ class Models:
         self.curve.tick(passed)
         for stream, keep in enumerate(self.keep_us):
             ghosts = self.slice.ghosts(stream)
-            there = np.flatnonzero(
-                ghosts.time + keep >= self._clocks[_TICK]
-            )  # at the last tick
+            last_tick = self._clocks[_TICK]
+            there = np.flatnonzero(ghosts.time + keep >= last_tick)
             key, time = ghosts.key[there], ghosts.time[there]
             level = self._levels(np.full(key.size, stream, np.int64), key)
-            self.curve.add_time(
-                stream, level, self._clocks[_TICK] - time, self.clock_us - time
-            )
+            self.curve.add_time(stream, level, last_tick - time, self.clock_us - time)
         self._clocks[_TICK] = self.clock_us
         if self._samples:
             self._judge_samples()
@@ -338,7 +334,7 @@ class Models:
 
         Counts of that time, faded until now, would be those of rarer keys.
         """
-        return level_of(self._counted(stream, key, self._counted_us)[0])
+        return level_of(self._typical(self._counted(stream, key, self._counted_us)[0]))
 
     def _counted(
         self, stream: IntArray, key: IntArray, clock_us: int
@@ -364,7 +360,15 @@ class Models:
         """
         slow, best = self._counted(stream, key, self.clock_us)
         news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
-        return level_of(slow), news
+        return level_of(self._typical(slow)), news
+
+    def _rates(self) -> Table:
+        """Results per second of a row, by stream, level and age."""
+        return self.curve.by_level(self.frequency.per_count)
+
+    def _typical(self, count: FloatArray) -> FloatArray:
+        """What levels go by, of the counts of keys on the other streams."""
+        return count
 
     def _pick(
         self, table: Table, stream: IntArray, level: IntArray, age_us: IntArray

@@ -85,13 +85,16 @@ class Slice:
     def meet(self, stream: int, key: IntArray, time: IntArray) -> Seen:
         """Match monitored arrivals with ghosts of the other streams."""
         found = [
-            self._meet_one(stream, other, key, time)
+            self.meet_one(stream, other, key, time)[1]
             for other in self._streams
             if other != stream
         ]
         return Seen(*map(np.concatenate, zip(*found, strict=True)))
 
-    def _meet_one(self, stream: int, other: int, key: IntArray, time: IntArray) -> Seen:
+    def meet_one(
+        self, stream: int, other: int, key: IntArray, time: IntArray
+    ) -> tuple[IntArray, Seen]:
+        """Match monitored arrivals with ghosts of one other stream: which, and whom."""
         pairs = Pairs.room(_ROOM)
         low = fixed(time - self.keep_us[other])
         high = fixed(time + self.keep_us[stream])
@@ -106,11 +109,11 @@ class Slice:
             start = after
         if not arrival:
             nothing = np.zeros(0, np.int64)
-            return Seen(nothing, nothing, nothing)
+            return nothing, Seen(nothing, nothing, nothing)
         rows = np.concatenate(arrival)
         waited = time[rows] - self.ghosts(other).time[np.concatenate(slot)]
         owner = np.where(waited >= 0, other, stream)
-        return Seen(owner, key[rows], np.abs(waited))
+        return rows, Seen(owner, key[rows], np.abs(waited))
 
     def add(self, stream: int, key: IntArray, time: IntArray) -> None:
         """Keep monitored arrivals as ghosts, as far as there is room."""

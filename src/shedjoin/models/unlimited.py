@@ -70,7 +70,9 @@ class Unlimited:
         waits = np.minimum(self._keep_us, max(0, since.passed_us)) * 1e-6
         rate = frequency.per_count / frequency.reached(since.passed_us)
         there = frequency.of_partners(stream, key, since.clock_us, since.passed_us)[0]
-        there = there * ((waits.sum() - waits) * rate)[stream]
+        each = np.maximum(0.0, waits * rate)
+        others = [np.prod(np.delete(each, own)) for own in range(each.size)]
+        there = there * np.array(others)[stream]
         self._pairs[_EXPECTED] += there[watched].sum()
         self.expected += float(there.sum())
 

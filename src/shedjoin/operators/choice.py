@@ -5,22 +5,22 @@ from __future__ import annotations
 from shedjoin.operators.budgeted.join import BudgetedJoin
 from shedjoin.operators.exact.join import ExactJoin
 from shedjoin.operators.frame.join import Join, Opening
+from shedjoin.operators.multiway.bounded import BoundedJoin
 from shedjoin.operators.multiway.join import MultiwayJoin
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
-_BY_KEY: dict[str, type[ExactJoin | BudgetedJoin]] = {
-    operator.kind: operator for operator in (ExactJoin, BudgetedJoin)
-}
-_KINDS: dict[str, type[ExactJoin | BudgetedJoin | MultiwayJoin]] = {
-    **_BY_KEY,
-    MultiwayJoin.kind: MultiwayJoin,
+_KINDS: dict[str, type[ExactJoin | BudgetedJoin | MultiwayJoin | BoundedJoin]] = {
+    operator.kind: operator
+    for operator in (ExactJoin, BudgetedJoin, MultiwayJoin, BoundedJoin)
 }
 
 
 def kind_of(spec: JoinSpec) -> str:
     """Name the kind of join."""
+    if spec.bounded:
+        return BoundedJoin.kind
     if spec.terms:
         return MultiwayJoin.kind
     return ExactJoin.kind if spec.shedding is None else BudgetedJoin.kind
@@ -33,17 +33,12 @@ def holds_nothing(directory: Directory, spec: JoinSpec) -> bool:
 
 
 def open_join(opening: Opening) -> Join:
-    """Open the join of a shard; state of another kind of join is taken over.
-
-    A join by predicates has no other kind: its fingerprint is its own.
-    """
-    if opening.spec.terms:
-        return MultiwayJoin.open(opening)
-    operator = _BY_KEY[kind_of(opening.spec)]
+    """Open the join of a shard; state of another kind of join is taken over."""
+    operator = _KINDS[kind_of(opening.spec)]
     directory = opening.directory
     if directory is None or directory.kind == operator.kind:
         return operator.open(opening)
-    former = _BY_KEY[directory.kind]
+    former = _KINDS[directory.kind]
     payload = Payload(
         opening.workspace,
         next_id=directory.next_id,

@@ -77,6 +77,19 @@ class Policy:
         return isinstance(self, SamplingPolicy)
 
     @property
+    def pairwise(self) -> bool:
+        """It is for joins of two streams by key columns, and for no others.
+
+        Where results have rows of several streams, or go by predicates, the score is
+        all that a policy is asked for.
+        """
+        verbs = ("admit", "probe", "retain", "first_score")
+        asked = [
+            getattr(type(self), verb) is not getattr(Policy, verb) for verb in verbs
+        ]
+        return any(asked) or "matches" in self.reads or self.pace != Pace()
+
+    @property
     def pace(self) -> Pace:
         """When rows may leave, and how their matches count."""
         return Pace()
@@ -118,6 +131,11 @@ class LoadPolicy(Policy):
 
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
+    @property
+    def pairwise(self) -> bool:
+        """It is for joins of two streams by key columns."""
+        return True
+
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
         """Chances of rows, with which arrivals such as ``among`` keep to the throttle.
 
@@ -143,6 +161,11 @@ class SamplingPolicy(Policy):
 
     tosses: ClassVar[bool] = False
     """Coins are tossed on arrival: :meth:`coins` is asked."""
+
+    @property
+    def pairwise(self) -> bool:
+        """It is for joins of two streams by key columns."""
+        return True
 
     def inclusion(
         self, score: FloatArray, bar: FloatArray, key: IntArray, number: IntArray

@@ -33,11 +33,12 @@ class MostImportant:
     ----------
     importance : column, Lookup, Histogram, Spark expression, or a pair of them
         Where importance comes from. One column name is taken from the sides that have
-        it. A pair is (left, right); None is a side without a say. A row whose
+        it. A pair is (left, right); None is a side without a say; of several streams,
+        a dict by stream. A row whose
         importance is null or NaN has importance 0; negative ones count as they are,
         and infinite ones make sums of the report infinite.
     combine : {"min", "max", "sum", "product", "mean"}, default "min"
-        Importance of a result from those of its two rows.
+        Importance of a result from those of its rows.
     by : Policy, optional
         A policy that uses importance, such as ``IJoin()`` or ``Greedy()``.
 
@@ -115,7 +116,7 @@ def shedding_of(
         return None
     goal = MostResults() if keep is None else keep
     combine: Combine = goal.combine if isinstance(goal, MostImportant) else "min"
-    if by_predicates and isinstance(goal, MostResults):
+    if by_predicates and isinstance(goal, MostResults) and not budget.limits_memory:
         policy: Policy = Harvest()
     elif isinstance(goal, Sample):
         policy = goal.policy(seed)

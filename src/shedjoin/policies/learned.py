@@ -109,6 +109,11 @@ class Valued(Policy):
     dynamic: ClassVar[bool] = True
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
+    @property
+    def pairwise(self) -> bool:
+        """It is for joins of two streams by key columns."""
+        return True
+
     def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: importance per second from now on, at best."""
         return residents.priority() * residents.mean_worth()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import chain
 from typing import cast
 
@@ -10,7 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 from shedjoin.errors import ParameterError
 from shedjoin.spark.names import name_fold, quoted
-from shedjoin.spec.importance import Histogram, Lookup, by_side
+from shedjoin.spec.importance import Histogram, Lookup, by_side, by_stream
 
 
 def importance_columns(
@@ -26,6 +27,21 @@ def importance_columns(
         for source, name, frame in zip(sources, ("left", "right"), frames, strict=True)
     )
     return left, right
+
+
+def stream_importances(
+    importance: object, frames: Mapping[str, DataFrame]
+) -> list[Column | None]:
+    """Importance of each stream as an expression over its own columns."""
+    if importance is None:
+        return [None] * len(frames)
+    columns = {name: frame.columns for name, frame in frames.items()}
+    fold = name_fold(next(iter(frames.values())))
+    sources = by_stream(importance, columns, fold)
+    return [
+        _expression(source, name, frame)
+        for source, (name, frame) in zip(sources, frames.items(), strict=True)
+    ]
 
 
 def _expression(source: object, side: str, frame: DataFrame) -> Column | None:

@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 
 from shedjoin.control.folder import Control
 from shedjoin.spark.columns import Arguments, make_spec
+from shedjoin.spark.importance import stream_importances
 from shedjoin.spark.join import check_frames, planned, shard_count
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.conditions import OnStreams, split_on
@@ -26,6 +27,7 @@ def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
     on: OnStreams,
     within: WithinEach,
     shedding: Shedding | None,
+    importance: object,
     time: Mapping[str, str] | None,
     shards: int | None,
     name: str,
@@ -49,4 +51,5 @@ def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
         cells=cells,
     )
     spec = make_spec(frames, arguments).with_shedding(shedding)
-    return planned(frames, spec, name, [None] * len(frames), event_time, control)
+    worth = stream_importances(importance, streams)
+    return planned(frames, spec, name, worth, event_time, control)

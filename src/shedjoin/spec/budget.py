@@ -30,7 +30,7 @@ _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a join may take, over all shards and both sides.
+    """What a join may take, over all shards and streams.
 
     The join stays exact until the budget is used up. At the end of every micro-batch
     no shard holds more than its equal share. Memory and CPU may be limited together.
@@ -116,6 +116,11 @@ class Budget:
         if isinstance(self.cpu, str):
             return parse_duration(self.cpu) / 1e6
         return None if self.cpu is None or interval is None else self.cpu * interval
+
+    @property
+    def limits_memory(self) -> bool:
+        """Whether rows or bytes are limited."""
+        return self.rows is not None or self.memory is not None
 
     @property
     def in_bytes(self) -> bool:

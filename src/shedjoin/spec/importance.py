@@ -118,17 +118,44 @@ def by_side(
     if isinstance(importance, tuple):
         left, right = importance
         return left, right
+    fix = "pass a pair: (left, None), (None, right) or (left, right)."
+    left, right = _of_all(importance, {"left": names[0], "right": names[1]}, fold, fix)
+    return left, right
+
+
+def by_stream(
+    importance: object, columns: Mapping[str, Sequence[str]], fold: Fold = str
+) -> list[Any]:
+    """Importance of each stream; a single column counts on the streams that have it.
+
+    >>> by_stream({"b": "bid"}, {"a": ["x"], "b": ["bid"]})
+    [None, 'bid']
+    """
+    fix = f"pass the importance of some streams: {{{next(iter(columns))!r}: ...}}."
+    if isinstance(importance, Mapping):
+        odd = [name for name in importance if name not in columns]
+        if odd:
+            raise ParameterError(
+                f"importance of {odd[0]!r}, but the streams are {list(columns)}.",
+                fix=fix,
+            )
+        return [importance.get(name) for name in columns]
+    return _of_all(importance, columns, fold, fix)
+
+
+def _of_all(
+    importance: object, columns: Mapping[str, Sequence[str]], fold: Fold, fix: str
+) -> list[Any]:
     column = importance if isinstance(importance, str) else _column(importance)
     if column is None:
         raise ParameterError(
-            f"importance {importance!r} does not say of which side it is.",
-            fix="pass a pair: (left, None), (None, right) or (left, right).",
+            f"importance {importance!r} does not say of which stream it is.", fix=fix
         )
-    there = [fold(column) in map(fold, own) for own in names]
+    there = [fold(column) in map(fold, own) for own in columns.values()]
     if not any(there):
-        resolve_columns("left", [column], names[0])
-    left, right = (importance if has else None for has in there)
-    return left, right
+        name, own = next(iter(columns.items()))
+        resolve_columns(name, [column], list(own))
+    return [importance if has else None for has in there]
 
 
 def evaluate(source: Source, rows: pa.RecordBatch) -> pa.Array:

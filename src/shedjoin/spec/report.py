@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from math import isinf, nan
 from operator import add
 from typing import Literal
 
@@ -26,7 +27,7 @@ class Report:
     ``importance`` is that of the results. Lifetimes are in seconds, over all rows that
     left. ``slice_matched`` of the ``slice_exact`` matches that an unlimited join would
     find were emitted, as estimated from the counts of keys and the monitored keys:
-    their ratio estimates the recall.
+    their ratio estimates the recall. ``slice_exact`` is infinite where it is not known.
 
     A join by predicates with a CPU budget ``looked`` at so many residents, and would
     have looked at ``looked_exact`` without a throttle, as estimated from the arrivals
@@ -92,14 +93,18 @@ class Report:
     def recall(self) -> float:
         """Estimate of the share of the exact join's results that were emitted.
 
-        Where more were emitted than estimated, all of them.
+        Where more were emitted than estimated, all of them. NaN if it is not known: of
+        a join by ``Where`` with a memory budget, while shed rows could be matched.
 
         >>> Report(slice_exact=200.0, slice_matched=150.0).recall
         0.75
         """
-        return (
-            min(1.0, self.slice_matched / self.slice_exact) if self.slice_exact else 1.0
-        )
+        if not self.slice_exact:
+            return 1.0
+        if isinf(self.slice_exact):
+            return nan
+        found = self.slice_matched / self.slice_exact
+        return min(found, 1.0)
 
     @property
     def fairness(self) -> float:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from shedjoin.errors import ColumnError, ParameterError
+from shedjoin.spec.bounded import check_bounded
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.shedding import Shedding
@@ -22,6 +23,8 @@ WEIGHT_COLUMN = "_weight"
 """Of a sampled result: 1 / the probability that it was emitted."""
 CLUSTER_COLUMN = "_cluster"
 """Of a sampled result: which results were emitted together."""
+PAIR = 2
+"""Streams of a join of two."""
 ANCHOR = 0
 """Without a key, rows of this stream go to one shard and rows of others are copied."""
 Placement: TypeAlias = Literal["key", "cells", "copies"]
@@ -82,6 +85,12 @@ class JoinSpec:
         return tuple(stream.name for stream in self.streams)
 
     @property
+    def bounded(self) -> bool:
+        """Whether memory is limited, and a result is more than two rows of one key."""
+        limits = self.shedding is not None and self.shedding.budget.limits_memory
+        return limits and (bool(self.terms) or len(self.streams) > PAIR)
+
+    @property
     def samples(self) -> bool:
         """Whether results carry weights."""
         return self.shedding is not None and self.shedding.policy.samples
@@ -123,12 +132,10 @@ class JoinSpec:
     def check_shedding(self, shedding: Shedding) -> None:
         """Refuse a budget that this join cannot keep to."""
         shedding.budget.check(len(self.streams), self.shards)
-        budget, policy = shedding.budget, shedding.policy
-        if self.terms and (budget.rows is not None or budget.memory is not None):
-            raise ParameterError(
-                "a join by Band or Where has no memory budget yet: all rows are kept.",
-                fix="limit its time, budget=Budget(cpu=0.7), or leave out budget=.",
-            )
+        policy = shedding.policy
+        if replace(self, shedding=shedding).bounded:
+            check_bounded(shedding)
+            return
         if policy.by_predicates != bool(self.terms):
             ours, others = "by Band or Where", "by key columns alone"
             if not self.terms:
@@ -137,10 +144,11 @@ class JoinSpec:
                 f"{policy!r} is for joins {others}, and this one is {ours}.",
                 fix="leave out keep=, which takes a policy that fits.",
             )
-        if not self.terms and len(self.streams) > 2:  # noqa: PLR2004
+        if not self.terms and len(self.streams) > PAIR:
             raise ParameterError(
-                "a join of more than two streams by key columns has no budget yet.",
-                fix="leave out budget= and keep=, or join by a Band or Where.",
+                f"{shedding.budget!r} limits the time of a join of {len(self.streams)} "
+                "streams by key columns, which has a memory budget only.",
+                fix="write budget=Budget(rows=1_000_000), or join by a Band or Where.",
             )
 
     @property

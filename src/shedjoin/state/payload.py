@@ -47,6 +47,7 @@ class Payload:
         self.segments = {segment.id: segment for segment in segments}
         self.next_id = next_id
         self._written: list[int] = []
+        self._held: dict[int, pa.RecordBatch] = {}
         self._dropped = list(dropped)
 
     @property
@@ -69,8 +70,23 @@ class Payload:
         self._written.append(segment.id)
         return segment
 
+    def hold(self, stream: int, rows: pa.RecordBatch) -> Segment:
+        """Keep rows in memory, until it is known which of them are to be stored."""
+        segment = Segment(self.next_id, stream, rows.num_rows, rows.nbytes)
+        self.next_id += 1
+        self.segments[segment.id] = segment
+        self._held[segment.id] = rows
+        return segment
+
+    def let_go(self, number: int) -> pa.RecordBatch:
+        """Forget rows that were held; they are given back."""
+        del self.segments[number]
+        return self._held.pop(number)
+
     def get(self, number: int) -> pa.RecordBatch:
         """Rows of a segment."""
+        if number in self._held:
+            return self._held[number]
         return self._workspace.get(number)
 
     def drop(self, number: int) -> None:

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 
 import numpy as np
 
-from shedjoin.operators.budgeted import answers
+from shedjoin.operators.frame import answers
 from shedjoin.policies.base import Policy, SamplingPolicy
 from shedjoin.policies.residents import Met, Residents
 from shedjoin.testing.invariant import Trials

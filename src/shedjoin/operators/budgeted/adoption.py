@@ -8,10 +8,10 @@ import numpy as np
 
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.ipc import encode_rows
-from shedjoin.operators.budgeted.ordered import Timely
 from shedjoin.operators.budgeted.rounds import Rounds
 from shedjoin.operators.budgeted.store import BudgetedStore, Paced
 from shedjoin.operators.frame.join import BEGINNING_MS, Residents
+from shedjoin.operators.frame.ordered import Timely
 
 
 def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
@@ -26,7 +26,7 @@ def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
     count = np.zeros(len(store.spec.streams), np.int64)
     for stream, rows in residents:
         blob = Blob(stream, b"", encode_rows([rows], rows.schema))
-        arrivals = Timely([blob], store.spec, BEGINNING_MS)
+        arrivals = Timely([blob], store.spec, BEGINNING_MS, store.slot_bytes)
         count += arrivals.taken
         for part in arrivals.parts():
             store.start(int(part.time[0]), BEGINNING_MS)

@@ -16,9 +16,9 @@ from shedjoin.kernels.round import (
     Rules,
 )
 from shedjoin.kernels.rounds import INSTANT_ROWS
-from shedjoin.operators.budgeted import answers
 from shedjoin.operators.budgeted.fill import NOTHING
 from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.frame import answers
 from shedjoin.policies.base import SamplingPolicy
 from shedjoin.spec.shedding import Shedding
 from shedjoin.types import Record

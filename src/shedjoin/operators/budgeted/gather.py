@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from shedjoin.kernels.grouping import Grouped, Segments, group_matches
-from shedjoin.operators.budgeted.ordered import Ordered
 from shedjoin.operators.frame.combine import Met, combine_rows
+from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.sampling.weights import Sampled
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import ROW_BITS, Payload

@@ -15,12 +15,13 @@ import pyarrow as pa
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.schema import as_stored
 from shedjoin.operators.budgeted.adoption import take_over
-from shedjoin.operators.budgeted.log import ModelsLog, TableLog
+from shedjoin.operators.budgeted.log import TableLog
 from shedjoin.operators.budgeted.origin import check_sample, drawn_by
 from shedjoin.operators.budgeted.step import budgeted_step
 from shedjoin.operators.budgeted.store import BudgetedStore, Paced, shedding_of
 from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.models_log import ModelsLog
 from shedjoin.sampling.thresholds import Thresholds
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import Blobs, Commit, load_segment

@@ -8,9 +8,9 @@ import numpy as np
 
 from shedjoin.kernels.round import PROBE, RETAIN
 from shedjoin.models.learned import Models
-from shedjoin.operators.budgeted import answers
-from shedjoin.operators.budgeted.ordered import Ordered
 from shedjoin.operators.budgeted.store import BudgetedStore, Paced
+from shedjoin.operators.frame import answers
+from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.policies.base import LoadPolicy
 from shedjoin.policies.residents import Residents
 from shedjoin.sampling.lots import lots

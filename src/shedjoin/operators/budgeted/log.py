@@ -1,4 +1,4 @@
-"""The slot table and the models as stored: logs of what changed."""
+"""The slot table as stored: a log of what changed."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ import pyarrow as pa
 from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.changes import ChangeLog
-from shedjoin.types import IntArray
 
-_TABLE, _MODELS = range(2)
+_TABLE = 0
 
 
 class TableLog(ChangeLog):
@@ -46,47 +45,6 @@ class TableLog(ChangeLog):
             slots = table.alive()
         table.clean()
         self.add(pa.record_batch(table.hot(slots)), changes)
-
-
-class ModelsLog(ChangeLog):
-    """Words of the models that changed.
-
-    Parameters
-    ----------
-    parts : sequence
-        What is stored.
-    words : array, optional
-        The models as stored.
-    """
-
-    def __init__(
-        self, parts: Sequence[Sequence[int]] = (), words: IntArray | None = None
-    ) -> None:
-        super().__init__(_MODELS, "at", parts)
-        self._stored = np.zeros(0, np.int64) if words is None else words.copy()
-
-    def restore(self, words: IntArray, blobs: Blobs) -> None:
-        """Put all that is stored into the words of models."""
-        for part in self.read(blobs):
-            columns = _columns(part)
-            words[columns["at"]] = columns["word"]
-        self._stored = words.copy()
-
-    def write(self, words: IntArray, changes: Commit) -> None:
-        """Write the words that changed, or all but zeros if that is less.
-
-        All, too, of models of another size than those stored.
-        """
-        if self._stored.size != words.size:
-            self.forget(changes)
-            self._stored = np.zeros_like(words)
-        at = changed = np.flatnonzero(words != self._stored)
-        if self.is_long(changed.size, int(np.count_nonzero(words))):
-            self.forget(changes)
-            at = np.flatnonzero(words)
-        entries = {"at": at.astype(np.int32), "word": words[at]}
-        self.add(pa.record_batch(entries), changes)
-        self._stored[changed] = words[changed]
 
 
 def _columns(rows: pa.RecordBatch) -> dict[str, np.ndarray[Any, Any]]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from shedjoin.kernels.round import MARK, Found
-from shedjoin.operators.budgeted import answers
 from shedjoin.operators.budgeted.gather import Pairs
-from shedjoin.operators.budgeted.ordered import Ordered
 from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.frame import answers
+from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.policies.base import SamplingPolicy
 from shedjoin.sampling.weights import Sampled, SelfCheck, weigh
 from shedjoin.types import BoolArray, IntArray

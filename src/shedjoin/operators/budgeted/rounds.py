@@ -22,10 +22,10 @@ from shedjoin.operators.budgeted.bundles import ROOM_FOR, Room, rules_of
 from shedjoin.operators.budgeted.gather import Pairs
 from shedjoin.operators.budgeted.lookahead import LookAhead
 from shedjoin.operators.budgeted.matches import Matches
-from shedjoin.operators.budgeted.ordered import Ordered
 from shedjoin.operators.budgeted.stops import Stops
 from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.budgeted.verbs import Verbs
+from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.spec.recompute import Adaptive, Amortised
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.window import parse_duration

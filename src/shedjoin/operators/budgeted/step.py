@@ -11,10 +11,10 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.kernels.round import EVICTED
 from shedjoin.operators.budgeted.bundles import ROOM_FOR
 from shedjoin.operators.budgeted.gather import Pairs, gather
-from shedjoin.operators.budgeted.ordered import Ordered, Timely
 from shedjoin.operators.budgeted.rounds import Rounds
 from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.frame.join import Step
+from shedjoin.operators.frame.ordered import Ordered, Timely
 from shedjoin.spec.report import Report
 from shedjoin.types import IntArray
 
@@ -26,7 +26,7 @@ def budgeted_step(
 
     Late rows and expiry follow the same rules as without a budget.
     """
-    arrivals = Timely(blobs, store.spec, store.watermark_ms)
+    arrivals = Timely(blobs, store.spec, store.watermark_ms, store.slot_bytes)
     was_complete = store.complete
     store.limit_sample()
     rounds = Rounds(store, store.shedding)

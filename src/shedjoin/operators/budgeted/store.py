@@ -10,9 +10,9 @@ import pyarrow as pa
 from shedjoin.errors import ParameterError
 from shedjoin.models.learned import Models
 from shedjoin.operators.budgeted.layout import slot_bytes
-from shedjoin.operators.budgeted.ordered import Ordered, budget_sizes
 from shedjoin.operators.budgeted.rewriting import is_dense, tidy
 from shedjoin.operators.budgeted.table import SlotTable
+from shedjoin.operators.frame.ordered import Ordered, budget_sizes
 from shedjoin.sampling.thresholds import Thresholds
 from shedjoin.spec.importance import Importances, importance_of
 from shedjoin.spec.recompute import Adaptive
@@ -85,7 +85,7 @@ class BudgetedStore:
         self.thresholds = Thresholds(len(spec.streams))
         self.share = budget.share(shard, spec.shards)
         self.in_bytes = budget.in_bytes
-        self._slot_bytes = slot_bytes(len(spec.streams))
+        self.slot_bytes = slot_bytes(len(spec.streams))
         self.pooled = budget.split is None
         self._usable = int(_USABLE * self.share) if self.in_bytes else self.share
         self.capacity = budget.by_pool(self._usable, len(spec.streams))
@@ -122,7 +122,7 @@ class BudgetedStore:
         """Bytes of payload, hot columns and index."""
         if not self.table.count:
             return 0
-        return self.payload.nbytes + self._slot_bytes * self.table.size
+        return self.payload.nbytes + self.slot_bytes * self.table.size
 
     def expire(self, watermark_ms: int) -> IntArray:
         """Let go of residents that nothing can match any more; how many, by stream."""
@@ -183,7 +183,7 @@ class BudgetedStore:
         if self.in_bytes and alive.size:
             place = self.table.places[alive]
             for rows, hit, at in self.payload.by_place(place):
-                size[at] = budget_sizes(rows, len(self.spec.streams))[hit]
+                size[at] = budget_sizes(rows, self.slot_bytes)[hit]
         self.table.set_sizes(alive, size, pooled=self.pooled)
 
     def revalue(self, importances: Importances) -> None:
@@ -247,7 +247,7 @@ class BudgetedStore:
         of each stream is returned.
         """
         shed = np.zeros(len(self.spec.streams), np.int64)
-        spare = self.share - self._slot_bytes * self.table.size
+        spare = self.share - self.slot_bytes * self.table.size
         self._tidy(spare if self.in_bytes else None)
         if self.table.size > 4 * self.table.count + 1024:
             self.table.resize(self.table.count)
@@ -274,7 +274,7 @@ class BudgetedStore:
         place = self.table.places
         size = None
         if self.in_bytes:
-            size = self.table.sizes(alive) - self._slot_bytes
+            size = self.table.sizes(alive) - self.slot_bytes
         moved = tidy(self.payload, place[alive], size, most)
         changed = np.flatnonzero(moved != place[alive])
         place[alive[changed]] = moved[changed]

@@ -9,9 +9,9 @@ import numpy as np
 from shedjoin.kernels.round import ADMIT, PROBE, RETAIN, Arriving
 from shedjoin.kernels.thresholds import toss
 from shedjoin.models.learned import Models
-from shedjoin.operators.budgeted import answers
 from shedjoin.operators.budgeted.load import Load
-from shedjoin.operators.budgeted.ordered import Ordered
+from shedjoin.operators.frame import answers
+from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.policies.base import SamplingPolicy
 from shedjoin.policies.residents import Met, Residents
 from shedjoin.sampling.lots import lots

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -47,11 +47,23 @@ class Hops:
         The residents.
     chunk : Chunk
         The arrivals.
+    columns : array, optional
+        Their columns, where they are known.
+    noted : callable, optional
+        Told of all results, before their rows are put together.
     """
 
-    def __init__(self, store: MultiwayStore, chunk: Chunk) -> None:
+    def __init__(
+        self,
+        store: MultiwayStore,
+        chunk: Chunk,
+        columns: IntGrid | None = None,
+        noted: Callable[[Met], None] | None = None,
+    ) -> None:
         self._store = store
         self._chunk = chunk
+        self._columns = columns
+        self._noted = noted
         self.looked = 0
 
     def joined(self, groups: Iterable[Group]) -> Iterator[pa.RecordBatch]:
@@ -62,14 +74,18 @@ class Hops:
             return
         room = room_for(chunk, (store.segments(other) for other in others))
         layout = store.layouts[chunk.stream]
-        place = np.arange(chunk.rows.num_rows)
-        columns = layout.columns(chunk.rows, chunk.hot, place)
+        columns = self._columns
+        if columns is None:
+            place = np.arange(chunk.rows.num_rows)
+            columns = layout.columns(chunk.rows, chunk.hot, place)
         start = Partial.of(store.spec, chunk.stream, columns, layout)
         for group in groups:
             some = start if group.rows is None else start.take(group.rows)
             if some.arrival.size:
                 probe = _Probe(store, chunk, room, group)
                 for found in probe.matches(some, group.looks.order):
+                    if self._noted:
+                        self._noted(found)
                     yield from gather_results(store, chunk, found.arrival, found.places)
                 self.looked += probe.looked
 

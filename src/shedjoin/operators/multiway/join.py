@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
 from shedjoin.columns.arrivals import Blob
-from shedjoin.operators.frame.join import Opening, Step
+from shedjoin.columns.hot import hot_columns
+from shedjoin.columns.schema import as_stored
+from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
 from shedjoin.operators.frame.step import windowed_step
 from shedjoin.operators.multiway.harvesting import Harvesting
 from shedjoin.operators.multiway.hops import joined_rows
 from shedjoin.operators.multiway.store import MultiwayStore
 from shedjoin.operators.multiway.windows import FINE_PARTS, PARTS
-from shedjoin.state.blobs import Commit
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs, Commit, load_segment
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
@@ -59,6 +64,30 @@ class MultiwayJoin:
         else:
             store.restore(own, opening.blobs)
         return cls(store, own.get("learned"))
+
+    @classmethod
+    def adopt(
+        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
+    ) -> MultiwayJoin:
+        """Go on with the residents of another kind of join."""
+        spec = opening.spec
+        parts = PARTS if spec.shedding is None else FINE_PARTS
+        store = MultiwayStore(spec, payload, opening.workspace, parts)
+        for stream, rows in residents:
+            if rows.num_rows:
+                hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
+                store.insert(stream, rows, hot)
+        return cls(store)
+
+    @staticmethod
+    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
+        """Read all residents as stored, the oldest segments first."""
+        for segment in directory.segments:
+            rows = as_stored(load_segment(blobs, segment.id))
+            own = spec.streams[segment.stream]
+            time = hot_columns(rows, own, direct=spec.direct).time
+            horizon = spec.expired_us(segment.stream, directory.watermark_ms)
+            yield segment.stream, rows.filter(pa.array(time > horizon))
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:

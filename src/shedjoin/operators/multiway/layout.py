@@ -8,11 +8,19 @@ import numpy as np
 import pyarrow as pa
 
 from shedjoin.columns.codes import order_codes
-from shedjoin.columns.hot import Hot
+from shedjoin.columns.hot import Hot, as_int64
 from shedjoin.kernels.ranges import COLUMNS, KEY, LEAD, PLACE, TIME
+from shedjoin.operators.frame.ordered import budget_sizes
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.spec.terms import BandTerm, CompareTerm, compared
-from shedjoin.types import IntArray, IntGrid
+from shedjoin.types import FloatArray, IntArray, IntGrid
+
+NUMBER, SIZE, WORTH = -3, -2, -1
+"""Columns of tiers under a memory budget: when a row arrived, counted in rows; its
+bytes; its importance, as bits."""
+NUMBER_COLUMN, WORTH_COLUMN = "__shedjoin_number", "__shedjoin_worth"
+ADDED = NUMBER_COLUMN, WORTH_COLUMN
+"""Columns that rows have more under a memory budget, also as they are stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +28,16 @@ class Layout:
     """Columns of the tiers of one stream.
 
     Rows of a key are sorted by the column ``lead``, by time if there is none. The other
-    columns that are compared are ``values``.
+    columns that are compared are ``values``. With a memory budget there are three more,
+    the last ones: number, size and worth of a row.
     """
 
     lead: str | None
     values: tuple[str, ...]
+    bounded: bool = False
 
     @staticmethod
-    def of(spec: JoinSpec, stream: int) -> Layout:
+    def of(spec: JoinSpec, stream: int, *, bounded: bool = False) -> Layout:
         """Lay the columns of a stream out, that of the most selective term first."""
         found: dict[str, int] = {}
         for _, term, column in compared(spec.terms, stream):
@@ -35,12 +45,18 @@ class Layout:
         lead = min(found, key=lambda column: found[column], default=None)
         if lead is not None and found[lead] == _LAST:
             lead = None
-        return Layout(lead, tuple(column for column in found if column != lead))
+        values = tuple(column for column in found if column != lead)
+        return Layout(lead, values, bounded)
 
     @property
     def width(self) -> int:
         """How many columns there are."""
-        return COLUMNS + len(self.values)
+        return COLUMNS + len(self.values) + 3 * self.bounded
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes that the columns of a row take."""
+        return 8 * self.width
 
     def place_of(self, column: str) -> int:
         """Number of a column in the tiers."""
@@ -53,7 +69,20 @@ class Layout:
         grid[LEAD] = grid[TIME] if self.lead is None else _codes(rows, self.lead)
         for column in self.values:
             grid[self.place_of(column)] = _codes(rows, column)
+        if self.bounded:
+            grid[NUMBER] = as_int64(rows.column(NUMBER_COLUMN))
+            grid[SIZE] = budget_sizes(rows, self.row_bytes)
+            grid[WORTH] = as_int64(rows.column(WORTH_COLUMN).view(pa.int64()))
         return grid
+
+
+def numbered(
+    rows: pa.RecordBatch, number: IntArray, worth: FloatArray
+) -> pa.RecordBatch:
+    """Rows with when they arrived, counted in rows, and their importance."""
+    added = [pa.array(number), pa.array(worth)]
+    names = [*rows.schema.names, *ADDED]
+    return pa.RecordBatch.from_arrays([*rows.columns, *added], names)
 
 
 _LAST = 3

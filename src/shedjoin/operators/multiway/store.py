@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -66,6 +65,8 @@ class MultiwayStore:
         payload: Payload,
         workspace: Workspace,
         parts: int = PARTS,
+        *,
+        bounded: bool = False,
     ) -> None:
         self.spec = spec
         self.payload = payload
@@ -73,7 +74,9 @@ class MultiwayStore:
         self.watermark_ms = 0
         self.longest_chain = 0
         self.streams = range(len(spec.streams))
-        self.layouts = [Layout.of(spec, stream) for stream in self.streams]
+        self.layouts = [
+            Layout.of(spec, stream, bounded=bounded) for stream in self.streams
+        ]
         self.windows = [
             BasicWindows(
                 *(workspace, str(number), self.layouts[number]),
@@ -131,25 +134,34 @@ class MultiwayStore:
     def tidy(self) -> None:
         """Rewrite segments: those with many dead rows, and many small ones into one."""
         for stream in self.streams:
-            for rows in chunked(self._taken_out(self._worth_moving(stream))):
-                own = self.spec.streams[stream]
-                self.insert(
-                    stream, rows, hot_columns(rows, own, direct=self.spec.direct)
-                )
+            self._rewrite(stream, self._worth_moving(stream))
+
+    def _rewrite(self, stream: int, moving: list[Piece]) -> None:
+        """Put the survivors of some segments of a stream together, as new ones."""
+        own = self.spec.streams[stream]
+        for rows in chunked(self._taken_out(moving)):
+            hot = hot_columns(rows, own, direct=self.spec.direct)
+            self.insert(stream, rows, hot)
 
     def expire(self, watermark_ms: int) -> None:
         """Let go of residents that nothing can match any more."""
         self.watermark_ms = max(self.watermark_ms, watermark_ms)
         for stream in self.streams:
-            gone: Counter[int] = Counter()
-            for place in self.windows[stream].expire(self._horizon(stream)):
-                numbers, counts = np.unique(segment_of(place), return_counts=True)
-                gone.update(dict(zip(numbers.tolist(), counts.tolist(), strict=True)))
-            for number, count in sorted(gone.items()):
-                piece = self.pieces[number]
-                self.pieces[number] = piece._replace(alive=piece.alive - count)
-                if piece.alive == count:
-                    self._drop(number)
+            gone = [np.zeros(0, np.int64), *self._expiring(stream)]
+            self._count_out(np.concatenate(gone))
+
+    def _expiring(self, stream: int) -> Iterator[IntArray]:
+        """Places of rows that go now: basic windows go as a whole."""
+        return self.windows[stream].expire(self._horizon(stream))
+
+    def _count_out(self, place: IntArray) -> None:
+        """Count rows out that are not in basic windows any more."""
+        numbers, counts = np.unique(segment_of(place), return_counts=True)
+        for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
+            piece = self.pieces[number]
+            self.pieces[number] = piece._replace(alive=piece.alive - count)
+            if piece.alive == count:
+                self._drop(number)
 
     def ahead(self, first_new: int, watermark_ms: int) -> int:
         """Count new rows that lie more than the window after what all streams reached.

@@ -14,7 +14,8 @@ import numpy as np
 
 from shedjoin.kernels.ranges import KEY, LEAD, PLACE, TIME, merge
 from shedjoin.operators.multiway.layout import Layout
-from shedjoin.state.payload import segment_of
+from shedjoin.state.payload import places, segment_of
+from shedjoin.state.segments import Segment
 from shedjoin.state.workspace import Workspace
 from shedjoin.types import BoolArray, IntArray, IntGrid
 
@@ -170,6 +171,51 @@ class BasicWindows:
                 self._workspace.drop_array(self._file(tier.number))
                 yield tier.columns[PLACE]
 
+    def cut(self, horizon_us: int) -> Iterator[IntArray]:
+        """Drop all rows up to a time; give their places."""
+        yield from self.expire(horizon_us)
+        self.dropped_us = max(self.dropped_us, horizon_us)
+        for window in self.between(horizon_us, horizon_us):
+            left = []
+            for tier in self.tiers[window]:
+                gone = tier.columns[TIME] <= horizon_us
+                yield tier.columns[PLACE, gone]
+                left += self._without(tier, gone) if gone.any() else [tier]
+            self._set(window, left)
+
+    def rows(self) -> IntGrid:
+        """All rows, window by window and tier by tier."""
+        tiers = [tier.columns for tier in self._ordered()]
+        nothing = np.zeros((self._layout.width, 0), np.int64)
+        return np.concatenate([nothing, *tiers], axis=1)
+
+    def column(self, at: int) -> IntArray:
+        """One column of all rows, in the same order."""
+        tiers = [tier.columns[at] for tier in self._ordered()]
+        return np.concatenate([np.zeros(0, np.int64), *tiers])
+
+    def take_out(self, gone: BoolArray) -> None:
+        """Drop some rows, of all that :meth:`rows` gives."""
+        start = 0
+        for window, tiers in sorted(self.tiers.items()):
+            left = []
+            for tier in tiers:
+                mine = gone[start : start + tier.rows]
+                start += tier.rows
+                left += self._without(tier, mine) if mine.any() else [tier]
+            self._set(window, left)
+
+    def move(self, place: IntArray, segment: Segment) -> None:
+        """Note that rows of one segment, given in order, are now those of another."""
+        moved = places(segment)
+        for tier in self._ordered():
+            own = tier.columns[PLACE]
+            mine = np.flatnonzero(segment_of(own) == segment_of(place[:1]))
+            own[mine] = moved[np.searchsorted(place, own[mine])]
+
+    def _ordered(self) -> Iterator[Tier]:
+        return (tier for _, tiers in sorted(self.tiers.items()) for tier in tiers)
+
     def between(self, first_us: int, last_us: int) -> list[int]:
         """Windows with times between two times, oldest first."""
         first, last = first_us // self.width_us, last_us // self.width_us
@@ -198,6 +244,11 @@ class BasicWindows:
                     fits &= segment_of(tier.columns[PLACE]) >= first_segment
                     count += int(np.count_nonzero(fits))
         return count
+
+    @property
+    def count(self) -> int:
+        """How many rows there are."""
+        return sum(tier.rows for tiers in self.tiers.values() for tier in tiers)
 
     @property
     def nbytes(self) -> int:

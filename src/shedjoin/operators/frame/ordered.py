@@ -13,7 +13,6 @@ from shedjoin.columns.arrivals import Blob, on_time, pieces_of
 from shedjoin.columns.hot import Hot
 from shedjoin.columns.schema import as_stored
 from shedjoin.columns.sizes import row_sizes
-from shedjoin.operators.budgeted.layout import slot_bytes
 from shedjoin.spec.importance import importance_of
 from shedjoin.spec.streams import IMPORTANCE_COLUMN, JoinSpec
 from shedjoin.types import FloatArray, IntArray
@@ -84,10 +83,19 @@ class Timely:
         The join.
     late_ms : int
         Rows up to this time are late.
+    index_bytes : int
+        What a resident takes from a budget in bytes beside its row.
     """
 
-    def __init__(self, blobs: Sequence[Blob], spec: JoinSpec, late_ms: int) -> None:
+    def __init__(
+        self,
+        blobs: Sequence[Blob],
+        spec: JoinSpec,
+        late_ms: int,
+        index_bytes: int = 0,
+    ) -> None:
         self._spec = spec
+        self._index_bytes = index_bytes
         self._pieces: list[list[_Piece]] = [[] for _ in spec.streams]
         self.seen = [0] * len(spec.streams)
         for stream, pieces in enumerate(self._pieces):
@@ -200,7 +208,7 @@ class Timely:
             return np.zeros(0, np.int64)
         if not self._in_bytes:
             return np.ones(rows.num_rows, np.int64)
-        return budget_sizes(rows, len(self._spec.streams))
+        return budget_sizes(rows, self._index_bytes)
 
     @property
     def _in_bytes(self) -> bool:
@@ -229,6 +237,6 @@ def _joined(columns: list[_Column], place: IntArray) -> _Column:
     return together[place]
 
 
-def budget_sizes(rows: pa.RecordBatch, streams: int) -> IntArray:
-    """Bytes that each row takes from a budget: payload, slot and index."""
-    return row_sizes(rows) + (slot_bytes(streams) + _ROUNDING)
+def budget_sizes(rows: pa.RecordBatch, index_bytes: int) -> IntArray:
+    """Bytes that each row takes from a budget: payload and index."""
+    return row_sizes(rows) + (index_bytes + _ROUNDING)

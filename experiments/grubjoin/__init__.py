@@ -1,0 +1,1 @@
+"""Gedik et al., joins of several streams that harvest their windows."""

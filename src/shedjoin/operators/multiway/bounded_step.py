@@ -1,0 +1,159 @@
+"""One micro-batch of one shard of several streams under a memory budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.arrivals import Blob, Chunk
+from shedjoin.columns.hot import Hot
+from shedjoin.operators.frame.join import Step
+from shedjoin.operators.frame.ordered import Ordered, Timely
+from shedjoin.operators.multiway.bounded_store import BoundedStore
+from shedjoin.operators.multiway.counted import counted_keys
+from shedjoin.operators.multiway.found import Asking, Found
+from shedjoin.operators.multiway.hops import Group, Hops, hop_order
+from shedjoin.operators.multiway.lags import everything
+from shedjoin.operators.multiway.layout import numbered
+from shedjoin.operators.multiway.learning import Arrived, Learning
+from shedjoin.operators.multiway.losses import Losses
+from shedjoin.operators.multiway.shedder import Shedder
+from shedjoin.types import FloatArray, IntArray, IntGrid
+
+
+class Bounded(NamedTuple):
+    """What a shard under a memory budget works with."""
+
+    store: BoundedStore
+    learning: Learning
+    shedder: Shedder
+    losses: Losses
+
+
+class _Own(NamedTuple):
+    """Arrivals of one stream, in their order, and their places among those of all."""
+
+    at: IntArray
+    rows: pa.RecordBatch
+    hot: Hot
+    columns: IntGrid
+    key: IntArray
+    worth: FloatArray
+
+
+def bounded_step(join: Bounded, blobs: Sequence[Blob], watermark_ms: int) -> Step:
+    """Join the arrivals of a micro-batch, shed, and let go of what has expired.
+
+    Arrivals are taken in the order of their times, in blocks. Those of a block meet all
+    who are there, become residents, and then those leave who are too many. Late rows
+    and expiry follow the same rules as without a budget.
+    """
+    store, learning, shedder, losses = join
+    index_bytes = max(layout.row_bytes for layout in store.layouts)
+    arrivals = Timely(blobs, store.spec, store.watermark_ms, index_bytes)
+    was_complete = losses.is_complete(store)
+    learning.models.begin_count()
+    losses.count(shedder.shed(), learning.clock_us)
+    found, matched, ahead = Found(store), 0, 0
+    for part in arrivals.parts():
+        number = losses.next_number
+        losses.next_number += part.key.size
+        each = _held(store, part, number)
+        for block in shedder.blocks(part.size):
+            weight = learning.observe(_arrived(part, each, block), watermark_ms)
+            for stream, own in each.items():
+                for batch in _joined(found, stream, _cut(own, block), weight):
+                    matched += batch.num_rows
+                    yield batch
+            first_new = number + block.start
+            losses.count(shedder.shed(), learning.clock_us, first_new)
+        store.keep()
+        ahead += int((part.time > learning.clock_us + store.spec.window_us).sum())
+    losses.expire(store, watermark_ms)
+    losses.count(shedder.fit(), learning.clock_us)
+    report = losses.report(store, arrivals)
+    exact, kept = _exact(join, matched, found)
+    if was_complete and not any(report.shed):
+        exact = kept = float(matched)
+    return replace(
+        report,
+        ahead=ahead,
+        matched=matched,
+        importance=found.importance,
+        slice_exact=exact,
+        slice_matched=kept,
+    )
+
+
+def _held(store: BoundedStore, part: Ordered, first: int) -> dict[int, _Own]:
+    """Arrivals by stream, with their numbers."""
+    each = {}
+    for stream in store.streams:
+        at = np.flatnonzero(part.stream == stream)
+        if not at.size:
+            continue
+        rows = part.rows[stream].take(pa.array(part.origin[at]))
+        worth = part.importance[at]
+        rows = numbered(rows, first + at, worth)
+        hot = Hot(part.key[at], part.time[at])
+        columns = store.hold(stream, rows, hot)
+        key = counted_keys(store.spec, stream, store.layouts[stream], columns)
+        each[stream] = _Own(at, rows, hot, columns, key, worth)
+    return each
+
+
+def _arrived(part: Ordered, each: dict[int, _Own], block: slice) -> Arrived:
+    """Arrivals of a block, with what they are counted by."""
+    key = np.empty(block.stop - block.start, np.int64)
+    for own in each.values():
+        some = _cut(own, block)
+        key[some.at] = some.key
+    return Arrived(part.stream[block], key, part.time[block])
+
+
+def _cut(own: _Own, block: slice) -> _Own:
+    """Those of a block, with their places in it."""
+    low, high = np.searchsorted(own.at, [block.start, block.stop])
+    at = slice(low, high)
+    return _Own(
+        own.at[at] - block.start,
+        own.rows.slice(low, high - low),
+        Hot(own.hot.key[at], own.hot.time[at]),
+        own.columns[:, at],
+        own.key[at],
+        own.worth[at],
+    )
+
+
+def _joined(
+    found: Found, stream: int, own: _Own, weight: FloatArray
+) -> Iterator[pa.RecordBatch]:
+    """Join arrivals of one stream; then they are residents."""
+    if not own.at.size:
+        return
+    store = found.store
+    looks = everything(store.spec, stream, hop_order(store, stream))
+    chunk = Chunk(stream, own.rows, own.hot, own.at.size)
+    asking = Asking(own.key, weight[own.at], own.worth)
+    hops = Hops(store, chunk, own.columns, lambda met: found.note(met, asking))
+    yield from hops.joined([Group(None, looks)])
+    store.admit(stream, own.columns)
+    found.is_valued[stream] |= bool(np.isfinite(own.worth).any())
+
+
+def _exact(join: Bounded, matched: int, found: Found) -> tuple[float, float]:
+    """Results with nothing shed, and those that were found; infinite if not known.
+
+    Of a Band the results within one cell are counted, which tell of the others.
+    """
+    learning = join.learning
+    if not learning.is_counted:
+        return inf, float(matched)
+    exact, kept = learning.models.exact_matches(found.alike, found.monitored)
+    # It is only asked where something may be missing: an estimate may not say all.
+    return max(exact, kept + 1.0) if matched else exact, kept

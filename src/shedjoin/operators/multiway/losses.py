@@ -1,0 +1,105 @@
+"""Who left one shard under a memory budget, and whether anything is still missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from shedjoin.operators.frame.ordered import Timely
+from shedjoin.operators.multiway.bounded_store import BoundedStore
+from shedjoin.operators.multiway.shedder import NOBODY, Left
+from shedjoin.spec.report import Report
+from shedjoin.spec.streams import JoinSpec
+
+
+class Losses:
+    """Counts of a micro-batch, and what of them has to be remembered.
+
+    Parameters
+    ----------
+    spec : JoinSpec
+        The join.
+    facts : dict, optional
+        What :meth:`facts` gave when it was stored.
+    """
+
+    def __init__(self, spec: JoinSpec, facts: dict[str, Any] | None = None) -> None:
+        facts = facts or {}
+        self._keep_us = np.maximum(spec.keeps_us, 0)
+        self.next_number: int = facts.get("next_number", 0)
+        self.lost_us: int | None = facts.get("lost_us")
+        self.shed: bool = facts.get("shed", False)
+        self._begin()
+
+    def _begin(self) -> None:
+        streams = self._keep_us.size
+        self._refused, self._evicted, self._expired = np.zeros((3, streams), np.int64)
+        self._life = np.zeros(2)
+
+    def facts(self) -> dict[str, Any]:
+        """Give what is to be stored: numbers so far, and the latest time that is lost.
+
+        ``shed`` says that anything ever left.
+        """
+        return {
+            "next_number": self.next_number,
+            "lost_us": self.lost_us,
+            "shed": self.shed,
+        }
+
+    def is_complete(self, store: BoundedStore) -> bool:
+        """Whether nothing that left could be matched any more."""
+        spec = store.spec
+        horizon = min(spec.expired_us(n, store.watermark_ms) for n in store.streams)
+        return self.lost_us is None or self.lost_us <= horizon
+
+    def count(self, left: Left, clock_us: int, first_new: int = NOBODY) -> None:
+        """Count who left; arrivals of the block that did are refused."""
+        if not left.stream.size:
+            return
+        self.shed = True
+        latest = int(left.time.max())
+        self.lost_us = latest if self.lost_us is None else max(latest, self.lost_us)
+        streams, new = self._keep_us.size, left.number >= first_new
+        self._refused += np.bincount(left.stream[new], minlength=streams)
+        self._evicted += np.bincount(left.stream[~new], minlength=streams)
+        most = self._keep_us[left.stream]
+        self._lived(np.minimum((clock_us - left.time).clip(0), most) * 1e-6)
+
+    def expire(self, store: BoundedStore, watermark_ms: int) -> None:
+        """Let go of residents that nothing can match any more, and count them."""
+        before = np.array([windows.count for windows in store.windows])
+        store.expire(watermark_ms)
+        left = before - [windows.count for windows in store.windows]
+        self._expired += left
+        self._lived(np.repeat(self._keep_us * 1e-6, left))
+
+    def report(self, store: BoundedStore, arrivals: Timely) -> Report:
+        """Counts of a micro-batch; the next ones begin anew."""
+        taken = np.array(arrivals.taken)
+        by_stream = {
+            "seen": arrivals.seen,
+            "late": np.array(arrivals.seen) - taken,
+            "stored": taken - self._refused,
+            "expired": self._expired,
+            "resident": [windows.count for windows in store.windows],
+            "shed": self._refused + self._evicted,
+        }
+        counts = {name: tuple(map(int, each)) for name, each in by_stream.items()}
+        refused, evicted = int(self._refused.sum()), int(self._evicted.sum())
+        life, squared = self._life.tolist()
+        self._begin()
+        return Report(
+            **counts,  # type: ignore[arg-type]  # those that have one per stream
+            refused=refused,
+            evicted=evicted,
+            lifetimes=life,
+            lifetimes_squared=squared,
+            segments=len(store.payload.segments),
+            state_bytes=store.nbytes,
+            watermark_ms=store.watermark_ms,
+        )
+
+    def _lived(self, seconds: np.ndarray[Any, np.dtype[np.float64]]) -> None:
+        self._life += seconds.sum(), (seconds**2).sum()

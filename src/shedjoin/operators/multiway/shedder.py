@@ -1,0 +1,169 @@
+"""Who leaves: those residents beyond the budget that are worth least."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.kernels.ranges import KEY, PLACE, TIME
+from shedjoin.models.words import reals
+from shedjoin.operators.frame import answers
+from shedjoin.operators.multiway.bounded_store import BoundedStore
+from shedjoin.operators.multiway.counted import counted_keys
+from shedjoin.operators.multiway.layout import NUMBER, SIZE, WORTH
+from shedjoin.operators.multiway.learning import Learning
+from shedjoin.policies.residents import Residents
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.shedding import Shedding
+from shedjoin.types import BoolArray, IntArray, IntGrid
+
+_PARTS = 8
+"""Arrivals are taken in blocks of this part of the budget."""
+_LEAST_ROWS, _LEAST_BYTES = 1 << 8, 1 << 16
+"""No block has to be smaller: so much more may be held before the budget is kept."""
+_USABLE = 0.8
+"""Part of a budget in bytes for residents; the rest is for rows that died lately."""
+TYPICAL_ROW_BYTES = 256
+NOBODY = np.iinfo(np.int64).max
+
+
+class Left(NamedTuple):
+    """Who left, as columns."""
+
+    stream: IntArray
+    number: IntArray
+    time: IntArray
+
+    @staticmethod
+    def nobody() -> Left:
+        """Nobody."""
+        return Left(*(np.zeros(0, np.int64) for _ in Left._fields))
+
+
+def usable(budget: Budget, shard: int, shards: int) -> int:
+    """Rows, or bytes of residents, that a shard may hold."""
+    share = budget.share(shard, shards)
+    return int(_USABLE * share) if budget.in_bytes else share
+
+
+class Shedder:
+    """Keeps the residents of one shard within the budget.
+
+    Parameters
+    ----------
+    store : BoundedStore
+        The residents.
+    shedding : Shedding
+        Budget and policy.
+    shard : int
+        Which shard, from 0.
+    learning : Learning
+        What is known of keys, and the clock.
+    """
+
+    def __init__(
+        self, store: BoundedStore, shedding: Shedding, shard: int, learning: Learning
+    ) -> None:
+        budget, spec = shedding.budget, store.spec
+        self._store = store
+        self._shedding = shedding
+        self._learning = learning
+        self._share = budget.share(shard, spec.shards)
+        self._in_bytes = budget.in_bytes
+        self._pooled = budget.split is None
+        whole = usable(budget, shard, spec.shards)
+        self._capacity = np.array(budget.by_pool(whole, len(spec.streams)))
+        if self._pooled:
+            self._capacity = np.array([whole])
+        least = _LEAST_BYTES if self._in_bytes else _LEAST_ROWS
+        self._block = max(whole // _PARTS, least)
+
+    def blocks(self, size: IntArray) -> Iterator[slice]:
+        """Cut arrivals into blocks: what there is room for, and a part of the budget.
+
+        Between two blocks somebody may have left, or expired: each is cut when its turn
+        comes.
+        """
+        filled, start = np.cumsum(size), 0
+        while start < size.size:
+            room = max(0, int((self._capacity - self._used()).min()))
+            most = (filled[start - 1] if start else 0) + room + self._block
+            end = max(start + 1, int(np.searchsorted(filled, most, side="right")))
+            yield slice(start, end)
+            start = end
+
+    def shed(self) -> Left:
+        """Let those go that are too many."""
+        return self._shed_to(self._capacity)
+
+    def fit(self) -> Left:
+        """Rewrite what has become sparse; keep a budget in bytes to the byte.
+
+        Where rows are larger than they were taken for, some more have to go.
+        """
+        store, left = self._store, self.shed()
+        store.tidy()
+        while self._in_bytes and store.nbytes > self._share:
+            store.shrink(self._share)
+            if store.nbytes > self._share:
+                more = self._shed_to(self._used() * 7 // 8)
+                left = Left(*map(np.concatenate, zip(left, more, strict=True)))
+        return left
+
+    def _used(self) -> IntArray:
+        """Rows or bytes of each pool."""
+        each = [
+            int(windows.column(SIZE).sum()) if self._in_bytes else windows.count
+            for windows in self._store.windows
+        ]
+        return np.array([sum(each)] if self._pooled else each)
+
+    def _shed_to(self, capacity: IntArray) -> Left:
+        surplus = self._used() - capacity
+        if (surplus <= 0).all():
+            return Left.nobody()
+        grids = [windows.rows() for windows in self._store.windows]
+        rows = self._residents(grids)
+        policy = self._shedding.policy
+        score = answers.scores(policy, "score", policy.score(rows), rows.key.size)
+        size = np.ones(rows.key.size, np.int64)
+        if self._in_bytes:
+            size = np.concatenate([grid[SIZE] for grid in grids])
+        gone = np.zeros(rows.key.size, np.bool_)
+        order = np.lexsort((self._shedding.tie * rows.number, score))
+        for pool, too_much in enumerate(surplus.tolist()):
+            if too_much > 0:
+                mine = order if self._pooled else order[rows.stream[order] == pool]
+                count = int(np.searchsorted(np.cumsum(size[mine]), too_much)) + 1
+                gone[mine[:count]] = True
+        self._evict(grids, gone)
+        return Left(rows.stream[gone], rows.number[gone], rows.time[gone])
+
+    def _evict(self, grids: list[IntGrid], gone: BoolArray) -> None:
+        cuts = np.cumsum([grid.shape[1] for grid in grids])[:-1]
+        for stream, own in enumerate(np.split(gone, cuts)):
+            if own.any():
+                self._store.evict(stream, own, grids[stream][PLACE])
+
+    def _residents(self, grids: list[IntGrid]) -> Residents:
+        """All residents, as policies see them."""
+        spec, learns = self._store.spec, "models" in self._shedding.policy.reads
+        layouts = self._store.layouts
+        keys = [
+            counted_keys(spec, stream, layouts[stream], grid) if learns else grid[KEY]
+            for stream, grid in enumerate(grids)
+        ]
+        rows = [grid.shape[1] for grid in grids]
+        return Residents(
+            stream=np.repeat(np.arange(len(grids)), rows),
+            key=np.concatenate(keys),
+            time=np.concatenate([grid[TIME] for grid in grids]),
+            number=np.concatenate([grid[NUMBER] for grid in grids]),
+            importance=reals(np.concatenate([grid[WORTH] for grid in grids])),
+            now_us=self._learning.clock_us,
+            keep_us=spec.keeps_us,
+            learned=self._learning.models if learns else None,
+            asked=type(self._shedding.policy).__name__,
+        )

@@ -1,0 +1,117 @@
+"""State under a memory budget: any way of going on gives the same, byte for byte."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from shedjoin.operators.multiway import shedder
+from shedjoin.operators.multiway.bounded_store import BoundedStore
+from shedjoin.policies import Fifo, Policy, Rand
+from shedjoin.policies.goals import shedding_of
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state import merging
+
+from .shards import Shard, spec_of
+from .test_state import TERMS, contents, rows_in, stream
+
+BUDGETS = {"rows": Budget(rows=12), "bytes": Budget(memory=3000)}
+
+
+@pytest.fixture(autouse=True)
+def sizes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks and segments so small that short streams have many of them."""
+    monkeypatch.setattr(shedder, "_LEAST_ROWS", 2)
+    monkeypatch.setattr(shedder, "_LEAST_BYTES", 200)
+    monkeypatch.setattr(merging, "_SMALLEST_BYTES", 100)
+
+
+def bounded(terms: str, budget: Budget, keep: Policy | None = None) -> JoinSpec:
+    spec = spec_of(3, TERMS.get(terms, ()), keyed=terms != "band")
+    return spec.with_shedding(shedding_of(budget, keep))
+
+
+@pytest.mark.parametrize("keep", [None, Fifo(), Rand(1)], ids=str)
+@pytest.mark.parametrize("budget", BUDGETS)
+@pytest.mark.parametrize("terms", ["key", "band", "difference"])
+def test_the_same_whether_restored_reopened_or_neither(
+    terms: str, budget: str, keep: Policy | None, tmp_path: Path
+) -> None:
+    spec = bounded(terms, BUDGETS[budget], keep)
+    steady, restored, reopened = Shard(spec), Shard(spec), Shard(spec, tmp_path)
+    shed = 0
+    for beat, (arrived, watermark_ms) in enumerate(stream(5, 40)):
+        if beat % 2:
+            restored.start()
+        if beat:
+            reopened.start(opened=beat % 5 > 0)
+        shards = (steady, restored, reopened)
+        first, *others = [shard.run(arrived, watermark_ms) for shard in shards]
+        for other in others:
+            assert contents(other.results) == contents(first.results)
+            assert repr(other.report) == repr(first.report)  # NaN, too
+        assert len({shard.blobs.digest() for shard in shards}) == 1
+        assert budget == "bytes" or sum(first.report.resident) <= 12
+        assert budget == "rows" or first.report.state_bytes <= 3000
+        shed += sum(first.report.shed)
+    assert shed > 50
+    # Tiers and segments that are gone leave no files.
+    kept = reopened.join.store
+    assert isinstance(kept, BoundedStore)
+    tiers = [len(some) for own in kept.windows for some in own.tiers.values()]
+    assert reopened.files == sum(tiers) + len(kept.payload.segments) + 1  # models
+
+
+@pytest.mark.parametrize("terms", ["key", "band"])
+def test_a_repeated_micro_batch_gives_the_same_bytes(terms: str) -> None:
+    spec, found = bounded(terms, Budget(rows=12)), set()
+    for turn in (0, 0, 1, 2):
+        shard = Shard(spec)
+        for arrived, watermark_ms in stream(9, 12):
+            outcome = shard.run(arrived[turn:] + arrived[:turn], watermark_ms)
+        found.add((shard.blobs.digest(), str(contents(outcome.results))))
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("terms", ["key", "band", "difference"])
+def test_a_budget_that_suffices_may_come_and_go(terms: str) -> None:
+    limited = bounded(terms, Budget(rows=1000))
+    plain = limited.with_shedding(None)
+    steady, changed = Shard(plain), Shard(plain)
+    for beat, (arrived, watermark_ms) in enumerate(stream(5, 24)):
+        if beat % 4 == 0:
+            changed.start(limited if beat % 8 else plain)
+        first, other = (shard.run(arrived, watermark_ms) for shard in (steady, changed))
+        assert rows_in(first.results) == rows_in(other.results)
+        assert first.report.resident == other.report.resident
+        assert first.report.expired == other.report.expired
+
+
+def test_what_was_taken_over_is_cut_to_the_budget() -> None:
+    limited = bounded("key", Budget(rows=6))
+    shard = Shard(limited.with_shedding(None))
+    beats = list(stream(5, 12))
+    for arrived, watermark_ms in beats[:-1]:
+        before = shard.run(arrived, watermark_ms).report.resident
+    shard.start(limited)
+    report = shard.run([], beats[-1][1]).report
+    assert sum(before) > 12
+    assert sum(report.resident) <= 6
+    assert sum(before) == report.evicted + sum(report.expired) + sum(report.resident)
+    larger = bounded("key", Budget(rows=1000))
+    shard.start(larger)
+    report = shard.run(*beats[-1]).report
+    assert not any(report.shed)
+    assert len([n for n, _ in shard.blobs.items() if n >= 0]) == report.segments
+
+
+def test_all_that_has_expired_is_gone() -> None:
+    shard = Shard(bounded("band", Budget(rows=12)))
+    for arrived, watermark_ms in stream(3, 10):
+        shard.run(arrived, watermark_ms)
+    report = shard.run([], 10**9).report
+    assert report.resident == (0, 0, 0)
+    assert report.segments == 0
+    assert report.state_bytes == 0
