@@ -16,7 +16,6 @@ from __future__ import annotations
 import os
 import statistics
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,8 +33,8 @@ from benchmarks.streams import START_US
 from shedjoin import policies
 
 SEED = 3
-ROAD, NEAR = 1000.0, 20.0
-SPEED, ALIKE = 20.0, 0.03
+ROAD, NEAR = 1000.0, 200.0
+SPEED, ALIKE = 20.0, 0.01
 LAGS = {"a": 0.0, "b": 5.0, "c": 12.0}
 NOISE = {"a": 1.0, "b": 1.0, "c": 4.0}
 WINDOW_S, TRIGGER_S, CPU = 20, 5, 0.8
@@ -48,8 +47,8 @@ class Size(NamedTuple):
     """How long to offer rows, the first guess of a rate, and how often to guess."""
 
     seconds: int = 150
-    rate: float = 10_000.0
-    attempts: int = 5
+    rate: float = 3_500.0
+    attempts: int = 4
 
 
 FULL, QUICK = Size(), Size(seconds=40, rate=100.0, attempts=1)
@@ -113,10 +112,13 @@ def _limited(
         .trigger(processingTime=f"{TRIGGER_S} seconds")
         .start()
     )
+    # Real time begins when workers have been started and kernels loaded.
+    _show(folder, 0)
+    query.processAllAvailable()
     started = time.time()
-    offering = threading.Thread(target=_offer, args=(folder, size.seconds, started))
-    offering.start()
-    offering.join()
+    for number in range(1, size.seconds):
+        time.sleep(max(0.0, started + number - time.time()))
+        _show(folder, number)
     steps: list[Any] = [p for p in query.recentProgress if p["numInputRows"] > 0]
     query.stop()
     late = started + 2 * size.seconds / 3
@@ -136,13 +138,11 @@ def _limited(
     return told
 
 
-def _offer(folder: Path, seconds: int, started: float) -> None:
-    """Put the files of every second where the query finds them."""
-    for number in range(seconds):
-        time.sleep(max(0.0, started + number + 1 - time.time()))
-        for name in LAGS:
-            file = f"{number:05d}.parquet"
-            (folder / f"{name}-coming" / file).rename(folder / name / file)
+def _show(folder: Path, second: int) -> None:
+    """Put the files of a second where the query finds them."""
+    for name in LAGS:
+        file = f"{second:05d}.parquet"
+        (folder / f"{name}-coming" / file).rename(folder / name / file)
 
 
 def _joined(

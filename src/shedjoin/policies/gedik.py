@@ -64,9 +64,12 @@ class Harvest(PredicatePolicy):
     in which the streams are met, and not from one histogram for each stream: directions
     that find nothing are seen. Lags may be below 0, where the arrival is the older row.
     The paper's omega is a part of the arrivals; at a small z they would take all the
-    work. Where the next bucket does not fit, or not even one, only a part of the
-    arrivals looks. What was done in the end is compared with the throttle and made up
-    for.
+    work. Beside the greedy harvest one by the price of work is tried, where a part of
+    the arrivals looks into buckets that are worth it. Where neither promises a tenth
+    more results than chance, all buckets are looked into by a part of the arrivals.
+    Orders are compared by what they find with the work that there is, not by
+    selectivity alone. What was done in the end is compared with the throttle and made
+    up for.
 
     *Guarantee.* None: a heuristic. Results are a part of those of the exact join, and
     with the throttle open all of them.

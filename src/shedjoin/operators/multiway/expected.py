@@ -71,9 +71,7 @@ def _settled(matches: FloatArray, flat: FloatArray, chance: float) -> FloatArray
     return even + apart * (matches - even) + _PRIOR * flat
 
 
-def direction_of(
-    rate: float, hops: Sequence[Hop], throttle: Throttle
-) -> Direction:
+def direction_of(rate: float, hops: Sequence[Hop], throttle: Throttle) -> Direction:
     """Results and work of a direction whose arrivals come at a rate."""
     return Direction(
         rate,
