@@ -17,6 +17,7 @@ NAMES = {
     "multiway": "joins by distance and of three streams on Spark, against Spark's own",
     "harvest": "results of window harvesting over those of random dropping",
     "harvest-spark": "the same on Spark, under a CPU budget",
+    "several": "results of several streams kept in a sixth of the memory",
     "budget": "results and importance kept in 5 to 50 % of the memory",
     "learning": "policies that learn against the same policies told the truth",
     "shedding": "what shedding costs per arrival, on one core",

@@ -16,6 +16,7 @@ FIELDS = {
     "kernels": ["arrivals_per_s", "arrivals_per_s_10_matches"],
     "band": ["nested_pairs_per_s", "sorted_pairs_per_s", "gain", "arrivals_per_s"],
     "harvest": ["gain_aligned", "gain_nonaligned", "gain_costed", "gain_m5"],
+    "several": ["found_3_key", "told_3_key", "fifo_3_band", "rows_per_s_1000"],
     "harvest-spark": ["gain_spark", "seconds_harvest", "seconds_randomdrop"],
     "exact": ["equal", "rows_per_s"]
     + [f"{name}_rows_per_s" for name in RATES]
