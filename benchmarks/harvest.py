@@ -156,6 +156,6 @@ def _table(
 @contextmanager
 def nested_loop() -> Iterator[None]:
     """Compare with every resident, and count nothing else, as in the paper."""
-    bare = staticmethod(lambda *_: Layout(None, ("x",)))
+    bare = staticmethod(lambda *_, **__: Layout(None, ("x",)))
     with patch.object(Layout, "of", bare), patch.object(Tally, "opening", 0):
         yield

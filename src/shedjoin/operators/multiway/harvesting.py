@@ -54,6 +54,8 @@ class Configuration(NamedTuple):
     shred: float
     chance: float = 1.0
     admit: tuple[float, ...] | None = None
+    chosen: bool = True
+    """Whether lags were chosen; if not, those who look at all look at everything."""
 
 
 class Harvesting:
@@ -173,14 +175,14 @@ class Harvesting:
             if drops:
                 equal = (paced**0.5,) * len(whole)
                 return Configuration(whole, policy.shreds, admit=equal)
-            return Configuration(whole, shred, rest)
+            return Configuration(whole, shred, rest, chosen=False)
         load = learned.load(self._throttle)
         admit = policy.chances(paced * load.work, load)
         if admit is not None:
             return Configuration(whole, policy.shreds, admit=admit)
         found = policy.harvest(rest * load.work, load)
         if found is None or found.results <= 0:
-            return Configuration(whole, shred, rest)
+            return Configuration(whole, shred, rest, chosen=False)
         looks = []
         for stream, (direction, counts) in enumerate(
             zip(load.directions, found.counts, strict=True)
@@ -205,7 +207,7 @@ class Harvesting:
     def _groups(self, chunk: Chunk) -> Iterator[Group]:
         """Arrivals that are learned from, and the others."""
         spec, stream = self._store.spec, chunk.stream
-        looks, shred, chance, _ = self.configuration
+        looks, shred, chance, *_ = self.configuration
         lot = self._lots(chunk, 0)
         order = self.learned.orders[stream]
         shredded = np.flatnonzero(lot < shred)
@@ -227,7 +229,7 @@ class Harvesting:
 
     def _exact(self, matched: int) -> float:
         """Estimate the results with nothing left out."""
-        learned, (_, shred, chance, admit) = self.learned, self.configuration
+        learned, (_, shred, chance, admit, _) = self.learned, self.configuration
         if admit is not None:
             return matched / max(float(np.prod(admit)), 1e-9)
         known = learned.counted > 0
@@ -246,14 +248,18 @@ class Harvesting:
             # what was too much a moment ago would swing.
             drops = self.configuration.admit is not None
             asked = self._throttle.share if drops else self._paced
-            meant = asked * self._whole_work(self._throttle)
             done = self._throttle.update * self._looked + self._throttle.match * matched
+            # A part of the arrivals that looks at everything does that part of the
+            # work, whatever is known of the whole.
+            meant = done
+            if drops or self.configuration.chosen:
+                meant = asked * self._whole_work(self._throttle)
             self.learned.paced += np.round([done, meant], 3)
 
     def _whole_work(self, throttle: Throttle) -> float:
         """Work of the arrivals of this micro-batch if all looked at everything."""
         if not self.learned.is_known:
-            _, shred, chance, _ = self.configuration
+            _, shred, chance, *_ = self.configuration
             part = max(shred + chance * (1 - shred), 1e-9)
             return throttle.update * self._looked / part
         each = [
