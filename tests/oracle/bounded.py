@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
+from math import inf
 from typing import NamedTuple
 
 from oracle.predicates import Batch, Join, Row
@@ -47,6 +48,8 @@ def bounded_join(
     names = list(join.keep_s)
     there: list[Resident] = []
     reached: dict[str, int] = {}
+    latest: dict[str, int] = {}
+    clock_s = -inf
     late_s = watermark_s = number = 0
     for batch in batches:
         usable = [
@@ -73,7 +76,16 @@ def bounded_join(
                     results[tuple(one.row.id for one in found)] += 1
                     importance += min(map(rules.worth, found))
                 there += mine
-            there.sort(key=rules.score)
+            for time_s, _, name, _ in block:
+                latest[name] = max(latest.get(name, time_s), time_s)
+            clock_s = max(clock_s, _clock(names, latest, watermark_s, join))
+            # Who is out of time at the clock goes first.
+            there.sort(
+                key=lambda r: (
+                    clock_s - r.row.time_s <= join.keep_s[r.name],
+                    rules.score(r),
+                )
+            )
             gone = max(0, len(there) - rules.rows)
             shed.update(one.name for one in there[:gone])
             there = there[gone:]
@@ -90,6 +102,15 @@ def bounded_join(
             least = time_s - join.delay_s[name]
             reached[name] = max(reached.get(name, least), least)
         watermark_s = max(watermark_s, min(reached.get(name, 0) for name in names))
+
+
+def _clock(
+    names: list[str], latest: dict[str, int], watermark_s: int, join: Join
+) -> float:
+    """The latest time, but little more than what all streams have reached."""
+    reached = min(latest.get(name, -inf) for name in names)
+    lead_s = max(join.keep_s.values()) / 16
+    return min(max(latest.values()), max(watermark_s, reached) + lead_s)
 
 
 def _results(

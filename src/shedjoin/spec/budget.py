@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import isclose
 from numbers import Real
 
@@ -41,7 +42,8 @@ class Budget:
         Residents at most.
     memory : str or int, optional
         Bytes at most, such as ``"512 MB"`` or ``"2 GiB"``: payload, hot columns and
-        index. What the operator learns comes on top, below 2 MB a shard.
+        index. What the operator learns comes on top, below 2 MB a shard with two
+        streams, and up to 7 MB with more.
     cpu : float or str, optional
         How long a micro-batch may take: a part of the trigger interval, such as 0.7, or
         a time, such as ``"3 seconds"``, which a query without an interval needs.
@@ -132,6 +134,8 @@ class Budget:
 
         >>> Budget(rows=9, split=0.3).by_pool(9, 2), Budget(rows=9).by_pool(9, 2)
         ((3, 6), (9, 0))
+        >>> Budget(rows=3, split=[0.2] * 5).by_pool(3, 5)
+        (1, 0, 1, 0, 1)
         """
         parts = (1.0,) if self.split is None else _parts(self.split)
         if self.split is not None and len(parts) != streams:
@@ -139,9 +143,10 @@ class Budget:
                 f"split={self.split!r} has {len(parts)} parts for {streams} streams.",
                 fix=f"give {streams} parts that add up to 1, or leave split out.",
             )
-        cuts = [round(part * usable) for part in parts[: streams - 1]]
-        rest = [0] * (streams - 1 - len(cuts))
-        return (*cuts, *rest, usable - sum(cuts))
+        # Rounded as they add up: one by one they might be more than all.
+        ends = [round(sum(parts[:n]) * usable) for n in range(len(parts))]
+        ends += [usable] * (streams + 1 - len(ends))
+        return tuple(end - start for start, end in pairwise(ends))
 
     def share(self, shard: int, shards: int) -> int:
         """Rows or bytes of one shard; the shares add up to the budget."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from shedjoin.operators.choice import open_join
+from shedjoin.operators.frame.join import Opening, Outcome, stored_directory
 from shedjoin.operators.multiway import shedder
 from shedjoin.operators.multiway.bounded_store import BoundedStore
 from shedjoin.policies import Fifo, Policy, Rand
@@ -13,6 +15,7 @@ from shedjoin.policies.goals import shedding_of
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state import merging
+from shedjoin.state.workspace import MemoryWorkspace
 
 from .shards import Shard, spec_of
 from .test_state import TERMS, contents, rows_in, stream
@@ -73,6 +76,24 @@ def test_a_repeated_micro_batch_gives_the_same_bytes(terms: str) -> None:
             outcome = shard.run(arrived[turn:] + arrived[:turn], watermark_ms)
         found.add((shard.blobs.digest(), str(contents(outcome.results))))
     assert len(found) == 1
+
+
+@pytest.mark.parametrize("terms", ["key", "band"])
+def test_an_attempt_leaves_what_it_starts_from(terms: str) -> None:
+    """A shard whose files are gone tries again from the directory it has read."""
+    spec = bounded(terms, Budget(rows=12))
+    shard = Shard(spec)
+    beats = list(stream(9, 12))
+    for arrived, watermark_ms in beats[:-1]:
+        shard.run(arrived, watermark_ms)
+    before = stored_directory(shard.blobs, spec)
+    found = set()
+    for _ in range(2):
+        opening = Opening(spec, 0, shard.blobs, before, MemoryWorkspace())
+        outcome = Outcome.of(open_join(opening).step(*beats[-1]))
+        found.add((str(contents(outcome.results)), repr(outcome.report)))
+    assert len(found) == 1
+    assert before == stored_directory(shard.blobs, spec)
 
 
 @pytest.mark.parametrize("terms", ["key", "band", "difference"])

@@ -16,6 +16,7 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.schema import as_stored
 from shedjoin.errors import ParameterError
+from shedjoin.kernels.ranges import TIME
 from shedjoin.models.several import SeveralModels
 from shedjoin.operators.frame.join import (
     BEGINNING_MS,
@@ -29,7 +30,7 @@ from shedjoin.operators.multiway.bounded_step import Bounded, bounded_step
 from shedjoin.operators.multiway.bounded_store import BoundedStore
 from shedjoin.operators.multiway.counted import counted_keys, reach
 from shedjoin.operators.multiway.gone_log import GoneLog
-from shedjoin.operators.multiway.layout import ADDED, numbered
+from shedjoin.operators.multiway.layout import ADDED, NUMBER, numbered
 from shedjoin.operators.multiway.learning import Arrived, Learning
 from shedjoin.operators.multiway.losses import Losses
 from shedjoin.operators.multiway.shedder import TYPICAL_ROW_BYTES, Shedder, usable
@@ -69,7 +70,10 @@ class BoundedJoin:
         unit = TYPICAL_ROW_BYTES if budget.in_bytes else 1
         rows = usable(budget, opening.shard, spec.shards) // unit
         self._words, self._learned = _models(opening, own, rows)
-        learning = Learning(spec, self._words, rows, own.get("learning"))
+        # Models of another size begin anew, and so does their clock.
+        self._known = own.get("model_words") == self._words.size
+        facts = own.get("learning") if self._known else None
+        learning = Learning(spec, self._words, rows, facts)
         shedder = Shedder(self.store, spec.shedding, opening.shard, learning)
         losses = Losses(spec, own.get("losses"))
         self._gone = GoneLog(own.get("gone", ()))
@@ -89,7 +93,26 @@ class BoundedJoin:
         else:
             dead = join._gone.places(opening.blobs)
             join.store.restore_without(directory.own, opening.blobs, dead)
+        if not join._known:
+            join._learn_again()
         return join
+
+    def _learn_again(self) -> None:
+        """Learn from residents as if they arrived; of who left nothing is known."""
+        store, learning, _, losses = self._bounded
+        losses.untold_us = losses.lost_us
+        grids = [windows.rows() for windows in store.windows]
+        stream = np.repeat(store.streams, [grid.shape[1] for grid in grids])
+        if not stream.size:
+            return
+        keys = [
+            counted_keys(self.spec, number, store.layouts[number], grid)
+            for number, grid in enumerate(grids)
+        ]
+        time = np.concatenate([grid[TIME] for grid in grids])
+        order = np.lexsort((np.concatenate([grid[NUMBER] for grid in grids]), time))
+        arrived = Arrived(stream, np.concatenate(keys), time)
+        learning.observe(Arrived(*(each[order] for each in arrived)), BEGINNING_MS)
 
     @classmethod
     def adopt(

@@ -25,6 +25,9 @@ from shedjoin.operators.multiway.losses import Losses
 from shedjoin.operators.multiway.shedder import Shedder
 from shedjoin.types import FloatArray, IntArray, IntGrid
 
+_TELLING = 0.05
+"""Results within cells that are a smaller part than this tell nothing of the others."""
+
 
 class Bounded(NamedTuple):
     """What a shard under a memory budget works with."""
@@ -152,7 +155,8 @@ def _exact(join: Bounded, matched: int, found: Found) -> tuple[float, float]:
     Of a Band the results within one cell are counted, which tell of the others.
     """
     learning = join.learning
-    if not learning.is_counted:
+    told = learning.is_counted and join.losses.is_told(join.store)
+    if not told or found.alike < _TELLING * matched:
         return inf, float(matched)
     exact, kept = learning.models.exact_matches(found.alike, found.monitored)
     # It is only asked where something may be missing: an estimate may not say all.

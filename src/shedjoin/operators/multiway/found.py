@@ -22,6 +22,10 @@ _ENOUGH = 256
 """Of so many results at once it is looked whether their rows are counted alike."""
 
 
+_GREATEST = 1e150
+"""Of a product, whatever its factors."""
+
+
 class Asking(NamedTuple):
     """Arrivals: what they are counted by, what their results stand for, their worth."""
 
@@ -113,7 +117,8 @@ def combined(worth: Sequence[FloatArray], combine: Combine) -> FloatArray:
     elif combine == "max":
         found = np.where(says, each, -np.inf).max(axis=0)
     elif combine == "product":
-        found = np.where(says, each, 1.0).prod(axis=0)
+        with np.errstate(over="ignore"):  # sums of endless ones would be no number
+            found = np.where(says, each, 1.0).prod(axis=0).clip(-_GREATEST, _GREATEST)
     else:
         found = np.where(says, each, 0.0).sum(axis=0)
         if combine == "mean":

@@ -58,11 +58,12 @@ class Learning:
         self.models = self._open()
         facts = facts or {}
         self.clock_us: int = facts.get("clock_us", _UNSEEN)
-        self._latest: list[int] = facts.get("latest", [_UNSEEN] * len(spec.streams))
+        # A copy: whoever tries the micro-batch again starts from the same facts.
+        self._latest = list(facts.get("latest", [_UNSEEN] * len(spec.streams)))
 
     def facts(self) -> dict[str, Any]:
         """Give what is to be stored beside the words of the models."""
-        return {"clock_us": self.clock_us, "latest": self._latest}
+        return {"clock_us": self.clock_us, "latest": list(self._latest)}
 
     def observe(self, arrived: Arrived, watermark_ms: int) -> FloatArray:
         """Learn from arrivals.

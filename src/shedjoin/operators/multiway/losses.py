@@ -29,6 +29,7 @@ class Losses:
         self._keep_us = np.maximum(spec.keeps_us, 0)
         self.next_number: int = facts.get("next_number", 0)
         self.lost_us: int | None = facts.get("lost_us")
+        self.untold_us: int | None = facts.get("untold_us")
         self.shed: bool = facts.get("shed", False)
         self._begin()
 
@@ -40,19 +41,23 @@ class Losses:
     def facts(self) -> dict[str, Any]:
         """Give what is to be stored: numbers so far, and the latest time that is lost.
 
-        ``shed`` says that anything ever left.
+        ``untold_us`` is the latest one that the models know nothing of, and ``shed``
+        says that anything ever left.
         """
         return {
             "next_number": self.next_number,
             "lost_us": self.lost_us,
+            "untold_us": self.untold_us,
             "shed": self.shed,
         }
 
     def is_complete(self, store: BoundedStore) -> bool:
         """Whether nothing that left could be matched any more."""
-        spec = store.spec
-        horizon = min(spec.expired_us(n, store.watermark_ms) for n in store.streams)
-        return self.lost_us is None or self.lost_us <= horizon
+        return self.lost_us is None or self.lost_us <= _horizon(store)
+
+    def is_told(self, store: BoundedStore) -> bool:
+        """Whether the models know of all that left and could still be matched."""
+        return self.untold_us is None or self.untold_us <= _horizon(store)
 
     def count(self, left: Left, clock_us: int, first_new: int = NOBODY) -> None:
         """Count who left; arrivals of the block that did are refused."""
@@ -103,3 +108,9 @@ class Losses:
 
     def _lived(self, seconds: np.ndarray[Any, np.dtype[np.float64]]) -> None:
         self._life += seconds.sum(), (seconds**2).sum()
+
+
+def _horizon(store: BoundedStore) -> int:
+    """Nothing matches rows up to this time any more, of whatever stream."""
+    spec = store.spec
+    return min(spec.expired_us(n, store.watermark_ms) for n in store.streams)

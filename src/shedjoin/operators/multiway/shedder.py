@@ -131,11 +131,18 @@ class Shedder:
         size = np.ones(rows.key.size, np.int64)
         if self._in_bytes:
             size = np.concatenate([grid[SIZE] for grid in grids])
-        gone = np.zeros(rows.key.size, np.bool_)
-        order = np.lexsort((self._shedding.tie * rows.number, score))
-        for pool, too_much in enumerate(surplus.tolist()):
+        pool = np.zeros_like(rows.stream) if self._pooled else rows.stream
+        # What is larger than its pool goes at once, or all others would go for it.
+        gone = size > self._capacity[pool]
+        surplus -= np.bincount(pool[gone], size[gone], surplus.size).astype(np.int64)
+        # Nothing that comes in time matches rows whose time is over: they go first.
+        order = np.lexsort(
+            (self._shedding.tie * rows.number, score, rows.remaining_us >= 0)
+        )
+        order = order[~gone[order]]
+        for number, too_much in enumerate(surplus.tolist()):
             if too_much > 0:
-                mine = order if self._pooled else order[rows.stream[order] == pool]
+                mine = order[pool[order] == number]
                 count = int(np.searchsorted(np.cumsum(size[mine]), too_much)) + 1
                 gone[mine[:count]] = True
         self._evict(grids, gone)
