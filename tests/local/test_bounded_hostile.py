@@ -126,7 +126,24 @@ def test_a_smaller_budget_keeps_what_is_worth_most() -> None:
     kept = sum(batch.report.matched for batch in run.batches[after])
     usual = sum(batch.report.matched for batch in always.batches[after])
     assert kept > 0.8 * usual
+    _check_told(run, exact, range(8, len(batches)))
+
+
+@pytest.mark.parametrize("on", ["k", Band("k", 0)], ids=["key", "band"])
+def test_recall_is_not_told_where_a_budget_has_gone(on: str | Band) -> None:
+    """It is started without one; a message gives it one for a while."""
+    batches = cut(10)
+    exact = [batch.report.matched for batch in joined(batches, on).batches]
+    changes = {4: [{"budget": {"rows": 100}}], 8: [{"budget": "as started"}]}
+    run = joined(batches, on, control=changes)
+    _check_told(run, exact, range(8, len(batches)))
+    assert [batch.report.matched for batch in run.batches[12:]] == exact[12:]
+
+
+def _check_told(run: local.Run, exact: list[int], numbers: range) -> None:
+    """Recall of some micro-batches is not known, or near the truth."""
     told = [batch.report.recall for batch in run.batches]
-    for number in range(8, len(batches)):
+    assert not np.isnan(told[-1])
+    for number in numbers:
         true = run.batches[number].report.matched / exact[number]
         assert np.isnan(told[number]) or abs(told[number] - true) < 0.3

@@ -15,6 +15,7 @@ from shedjoin.operators.exact.matches import joined_rows
 from shedjoin.operators.exact.runs import Run, Stored
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.missing import NOTHING, Missing
 from shedjoin.operators.frame.step import windowed_step
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import Blobs, Commit, load_segment
@@ -29,17 +30,17 @@ class ExactJoin:
     ----------
     store : WindowStore
         The residents.
-    shed : bool
-        A budget shed something once, so that residents may be missing.
+    missing : Missing
+        What a budget shed before, so that residents may be missing.
     """
 
     kind = "exact"
 
-    def __init__(self, store: WindowStore, *, shed: bool = False) -> None:
+    def __init__(self, store: WindowStore, missing: Missing = NOTHING) -> None:
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
-        self._shed = shed
+        self._missing = missing
 
     @classmethod
     def open(cls, opening: Opening) -> ExactJoin:
@@ -55,16 +56,14 @@ class ExactJoin:
         store.watermark_ms = directory.watermark_ms
         if not opening.opened:
             store.restore(opening.blobs)
-        return cls(store, shed=directory.own["shed"])
+        return cls(store, Missing.of(directory))
 
     @classmethod
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> ExactJoin:
         """Go on with the residents of another kind of join."""
-        former = opening.directory
-        shed = former is not None and former.own["shed"]
-        join = cls._begin(opening, payload, shed=shed)
+        join = cls._begin(opening, payload, Missing.of(opening.directory))
         for stream, rows in residents:
             own = opening.spec.streams[stream]
             hot = hot_columns(rows, own, direct=opening.spec.direct)
@@ -73,12 +72,12 @@ class ExactJoin:
 
     @classmethod
     def _begin(
-        cls, opening: Opening, payload: Payload, *, shed: bool = False
+        cls, opening: Opening, payload: Payload, missing: Missing = NOTHING
     ) -> ExactJoin:
         ends = (0,) * len(opening.spec.streams)
         stored = Stored((), ends, opening.seed)
         store = WindowStore(opening.spec, payload, opening.workspace, stored)
-        return cls(store, shed=shed)
+        return cls(store, missing)
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
@@ -102,7 +101,8 @@ class ExactJoin:
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and let go of what has expired."""
         joined = partial(joined_rows, self.store)
-        return windowed_step(self.store, joined, arrived, watermark_ms)
+        step = windowed_step(self.store, joined, arrived, watermark_ms)
+        return self._missing.told(step, self.spec, self.store.watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Give the part of the directory; the index follows from the rows."""
@@ -112,7 +112,7 @@ class ExactJoin:
             "runs": [[run.segment.id, *run[1:]] for runs in store.runs for run in runs],
             "ends": [ring.end for ring in store.rings],
             "seed": store.seed,
-            "shed": self._shed,
+            **self._missing.facts(),
         }
 
 

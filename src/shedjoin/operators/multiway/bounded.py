@@ -25,6 +25,7 @@ from shedjoin.operators.frame.join import (
     Residing,
     Step,
 )
+from shedjoin.operators.frame.missing import Missing
 from shedjoin.operators.frame.models_log import ModelsLog
 from shedjoin.operators.multiway.bounded_step import Bounded, bounded_step
 from shedjoin.operators.multiway.bounded_store import BoundedStore
@@ -130,9 +131,10 @@ class BoundedJoin:
             if rows.num_rows:
                 latest = max(latest, join._take_in(stream, rows))
                 losses.count(shedder.shed(), learning.clock_us)
-        former = opening.directory
-        if former is not None and former.own.get("shed", False):
-            losses.shed, losses.lost_us = True, latest
+        before = Missing.of(opening.directory)
+        if before.shed:
+            losses.shed, known = True, before.until_us
+            losses.lost_us = losses.untold_us = latest if known is None else known
         return join
 
     def _take_in(self, stream: int, rows: pa.RecordBatch) -> int:
@@ -190,6 +192,7 @@ class BoundedJoin:
             "learning": learning.facts(),
             "losses": losses.facts(),
             "shed": losses.shed,
+            "shed_us": losses.lost_us,
         }
 
 

@@ -12,6 +12,7 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.schema import as_stored
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.missing import NOTHING, Missing
 from shedjoin.operators.frame.step import windowed_step
 from shedjoin.operators.multiway.harvesting import Harvesting
 from shedjoin.operators.multiway.hops import joined_rows
@@ -32,13 +33,21 @@ class MultiwayJoin:
     ----------
     store : MultiwayStore
         The residents.
+    missing : Missing
+        What a budget of memory shed before.
+    learned : dict, optional
+        What was learned before, as it was stored.
     """
 
     kind = "multiway"
 
     def __init__(
-        self, store: MultiwayStore, learned: dict[str, Any] | None = None
+        self,
+        store: MultiwayStore,
+        missing: Missing = NOTHING,
+        learned: dict[str, Any] | None = None,
     ) -> None:
+        self._missing = missing
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
@@ -63,7 +72,7 @@ class MultiwayJoin:
             store.open(own)
         else:
             store.restore(own, opening.blobs)
-        return cls(store, own.get("learned"))
+        return cls(store, Missing.of(directory), own.get("learned"))
 
     @classmethod
     def adopt(
@@ -77,7 +86,7 @@ class MultiwayJoin:
             if rows.num_rows:
                 hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
                 store.insert(stream, rows, hot)
-        return cls(store)
+        return cls(store, Missing.of(opening.directory))
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
@@ -99,8 +108,10 @@ class MultiwayJoin:
         load = self.harvesting
         if load is None:
             joined = partial(joined_rows, self.store)
-            return windowed_step(self.store, joined, arrived, watermark_ms)
-        return self._limited_step(load, arrived, watermark_ms)
+            step = windowed_step(self.store, joined, arrived, watermark_ms)
+        else:
+            step = self._limited_step(load, arrived, watermark_ms)
+        return self._missing.told(step, self.spec, self.store.watermark_ms)
 
     def _limited_step(
         self, load: Harvesting, arrived: Sequence[Blob], watermark_ms: int
@@ -114,6 +125,9 @@ class MultiwayJoin:
     def write(self, changes: Commit) -> dict[str, Any]:
         """Give the part of the directory; the tiers follow from the rows."""
         del changes
-        if self.harvesting is None:
-            return self.store.stored()
-        return self.store.stored() | {"learned": self.harvesting.learned.facts()}
+        facts = self.store.stored()
+        if self._missing.shed:
+            facts |= self._missing.facts()
+        if self.harvesting is not None:
+            facts |= {"learned": self.harvesting.learned.facts()}
+        return facts
