@@ -117,3 +117,10 @@ def test_it_opens_again_from_nothing() -> None:
     throttle = throttling.adapt(seen, TARGET, INTERVAL)
     assert throttle is not None
     assert throttle.share > 0
+
+
+def test_nothing_is_sent_that_changes_nothing() -> None:
+    """A micro-batch with nothing to join takes too long: shedding would not help."""
+    nothing = Work(1, 0, 0, 0)
+    seen = Observed(2 * TARGET, nothing, nothing, 0.0, share=1.0)
+    assert Throttling().adapt(seen, TARGET, INTERVAL) is None

@@ -180,7 +180,8 @@ def test_time_is_kept_by_messages(spark: SparkSession, tmp_path: Path) -> None:
             control=other,
         )
         found = run(joined(spark, sources, "timed"), home)
-        wait_for(lambda: bool(control.sent()))
+        # The first messages may be of a micro-batch that had little to join.
+        wait_for(lambda: min(_shares(control), default=1.0) < 0.5)
     # How far it closes is a matter of the machine: it is as far as the message says.
     assert found.total("shed_left", "shed_right") > 0
     read = micro_batches(home / "checkpoint", sent)
@@ -196,6 +197,12 @@ def test_time_is_kept_by_messages(spark: SparkSession, tmp_path: Path) -> None:
     assert load["floor"] > load["target"]
     assert not other.sent()
     assert not other.joins()
+
+
+def _shares(control: Control) -> list[float]:
+    """Shares that the driver has asked for."""
+    sent = [json.loads((control.path / name).read_bytes()) for name in control.sent()]
+    return [one["set"]["throttle"]["share"] for one in sent]
 
 
 def test_the_page_of_bursts(spark: SparkSession, tmp_path: Path) -> None:

@@ -92,7 +92,8 @@ class Throttling:
         share = left / all_work if all_work > 0 else 1.0
         least = max(seen.share / _FURTHEST, _LEAST)
         share = min(max(share, least), 1.0, max(self._boost * seen.share, _HARMLESS))
-        if share < 1.0 and abs(share - seen.share) <= _NEAR / 2 * seen.share:
+        near = abs(share - seen.share) <= _NEAR / 2 * seen.share
+        if share == seen.share or (near and share < 1.0):
             return None
         unit = costs.update + costs.match
         return Throttle(
