@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin import Band, Budget, local
+from shedjoin import Band, Budget, Where, local
 from shedjoin.operators.multiway.harvesting import Harvesting
 from shedjoin.operators.multiway.learned import Learned
 from shedjoin.policies import Harvest, RandomDrop
@@ -44,13 +44,9 @@ def joined(
 ) -> local.Run:
     settings.setdefault("budget", CPU)
     settings.setdefault("control", {0: [{"throttle": {"share": share}}]})
-    return local.multijoin(
-        tables,
-        on=Band("x", 0),
-        within="20 seconds",
-        time={"a": "at", "b": "at"},
-        **settings,
-    )
+    settings.setdefault("on", Band("x", 0))
+    settings.setdefault("within", "20 seconds")
+    return local.multijoin(tables, time={"a": "at", "b": "at"}, **settings)
 
 
 def matched(run: local.Run, first: int = 0) -> int:
@@ -89,6 +85,54 @@ def test_without_correlation_it_is_as_good_as_dropping() -> None:
     tables = batches([None] * 16)
     harvest, dropped = joined(tables, 0.3), joined(tables, 0.3, keep=RandomDrop())
     assert matched(harvest, 4) > 0.95 * matched(dropped, 4) > 0
+
+
+@pytest.mark.parametrize("share", [0.1, 0.3, 0.7])
+@pytest.mark.parametrize("on", [Band("x", 20), Where("a.x", "<", "b.x")], ids=repr)
+def test_without_correlation_a_part_of_the_work_finds_that_part(
+    on: Band | Where, share: float
+) -> None:
+    """Also with an index, where the work of chosen lags is more than it seems."""
+    tables = batches([None] * 14)
+    exact, harvest = joined(tables, 1.0, on=on), joined(tables, share, on=on)
+    assert matched(harvest, 5) == pytest.approx(share * matched(exact, 5), rel=0.15)
+    assert work(harvest, 5) == pytest.approx(share * work(exact, 5), rel=0.15)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5])
+def test_rows_that_do_not_wait_cost_nothing(share: float) -> None:
+    """Only rows of a are kept: those of a have nobody to look at."""
+    tables = batches([None] * 14)
+    within = {"a": "10 seconds", "b": "0 seconds"}
+    exact = joined(tables, 1.0, on=Band("x", 20), within=within)
+    harvest = joined(tables, share, on=Band("x", 20), within=within)
+    assert work(harvest, 5) == pytest.approx(share * work(exact, 5), rel=0.2)
+
+
+def test_a_stream_that_was_quiet_does_not_come_back_at_full_work() -> None:
+    tables = batches([None] * 26)
+    for number in range(10, 20):
+        tables[number]["b"] = tables[number]["b"].slice(0, 0)
+    exact, harvest = (joined(tables, share, on=Band("x", 20)) for share in (1.0, 0.1))
+    for number in range(20, 26):
+        whole = exact.batches[number].report
+        done = harvest.batches[number].report
+        assert done.looked < 0.3 * whole.looked
+
+
+def test_recall_is_not_told_while_dropped_rows_are_missed() -> None:
+    tables = batches([None] * 16)
+    exact = joined(tables, 1.0)
+    opened = {0: [{"throttle": {"share": 0.2}}], 8: [{"throttle": {"share": 1.0}}]}
+    run = joined(tables, 1.0, keep=RandomDrop(), control=opened)
+    true = [
+        found.report.matched / whole.report.matched
+        for found, whole in zip(run.batches, exact.batches, strict=True)
+    ]
+    told = [batch.report.recall for batch in run.batches]
+    assert true[8] < 0.9
+    assert np.isnan(told[8])
+    assert true[-1] == told[-1] == 1.0
 
 
 @pytest.mark.parametrize("share", [0.001, 0.01, 0.05])

@@ -14,9 +14,6 @@ if TYPE_CHECKING:  # plans need scipy, which most joins do without
 Metric = Literal["delta", "results", "results_per_work"]
 """Those of ``plan.greedy_harvest``."""
 
-_BETTER = 1.1
-"""Lag buckets are chosen if they are to bring so many times the results of all."""
-
 
 class PredicatePolicy(Policy):
     """Which work a join by predicates does while a throttle allows less than all."""
@@ -113,21 +110,17 @@ class Harvest(PredicatePolicy):
         """Part of the work of arrivals that look at everything and are learned from."""
         return self.shred
 
-    def harvest(self, work: float, load: plan.HarvestLoad) -> plan.Harvest | None:
+    def harvest(self, work: float, load: plan.HarvestLoad) -> plan.Harvest:
         """Choose lag buckets by the greedy heuristic, or by the price of work.
 
         The greedy one fits whole buckets for all arrivals; buckets that are worth their
-        work, for a part of the arrivals, are often better. All buckets for a part of
-        them are what is left where that promises no more than chance does: the best of
-        many noisy numbers is too high.
+        work, for a part of the arrivals, are often better.
         """
         from shedjoin import plan
 
         greedy = plan.greedy_harvest(work, load, metric=self.metric)
         priced = plan.harvest_by_price(work, load)
-        best = max(greedy, priced, key=lambda found: found.results)
-        by_chance = load.results * work / load.work if load.work > 0 else 0.0
-        return best if best.results > _BETTER * by_chance else None
+        return max(greedy, priced, key=lambda found: found.results)
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,10 @@ class Hop(NamedTuple):
     ranked: tuple[int, ...]
 
 
+_NOBODY = Hop(0.0, (0.0, 0.0), (HALF,))
+"""No residents are there to be looked at, as of a stream whose rows do not wait."""
+
+
 class Counted(NamedTuple):
     """What was counted at a hop, as in ``Tally``; the arrays are by lag bucket."""
 
@@ -42,7 +46,9 @@ def hop_of(counted: Counted, part: float = 1.0) -> Hop:
     Of the other stream only a ``part`` was stored; more would be met with all.
     """
     partial, rows, matches, squares = counted
-    if not partial or not rows.any():
+    if partial and not rows.any():
+        return _NOBODY
+    if not partial:
         partial = 1.0
         rows, matches = (
             np.repeat([0.0, max(1.0, Tally.opening)], HALF),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,8 +35,12 @@ _DROPS = 0xD509
 """Added to the seed: who is dropped does not depend on who is learned from."""
 _SCOUTS = 0.35
 """Part of the arrivals learned from that meets another stream first."""
-_FARTHEST = 16.0
-"""Work that was done is made up for by at most this factor."""
+_FARTHEST, _MORE = 16.0, 1.5
+"""Too much work is made up for by at most the first factor, too little by the second:
+it may have been little because a stream was quiet, and that comes back at once."""
+_BETTER = 1.1
+"""Lags are chosen if they are to bring so many times the results of all of them: the
+best of many noisy numbers is too high."""
 _ENOUGH = 2000.0
 """Of so many arrivals within a window lags are learned while nothing is shed."""
 _SECOND_US = 1_000_000
@@ -111,6 +116,10 @@ class Harvesting:
         self._time += float((chunk.hot.time >> 10).sum())
         admit = self.configuration.admit
         if admit is not None and admit[stream] < 1 and rows:
+            last_us, before = int(chunk.hot.time.max()), self.learned.dropped_us
+            self.learned.dropped_us = max(
+                last_us, last_us if before is None else before
+            )
             kept = np.flatnonzero(self._lots(chunk, _DROPS) < admit[stream])
             hot = Hot(chunk.hot.key[kept], chunk.hot.time[kept])
             chunk = chunk._replace(rows=chunk.rows.take(pa.array(kept)), hot=hot)
@@ -138,6 +147,8 @@ class Harvesting:
             self._pace(report.matched)
         else:
             learned.paced[:] = 0.0
+        if self.configuration.admit is None and self._lacks():
+            exact = inf  # not known
         return replace(
             report,
             slice_exact=exact,
@@ -145,6 +156,16 @@ class Harvesting:
             looked=self._looked,
             looked_exact=max(looked_exact, float(self._looked)),
         )
+
+    def _lacks(self) -> bool:
+        """Whether rows that were dropped could be matched; if not, forget them."""
+        store, dropped_us = self._store, self.learned.dropped_us
+        horizon = min(
+            store.spec.expired_us(n, store.watermark_ms) for n in store.streams
+        )
+        if dropped_us is not None and dropped_us <= horizon:
+            self.learned.dropped_us = None
+        return self.learned.dropped_us is not None
 
     def _configured(self) -> Configuration:
         spec, learned = self._store.spec, self.learned
@@ -160,29 +181,36 @@ class Harvesting:
             return Configuration(whole, min(policy.shreds, _ENOUGH / seen))
         done, meant = learned.paced.tolist()
         far = done / meant if meant > 0 else 1.0
-        paced = min(1.0, share / min(max(far, 1 / _FARTHEST), _FARTHEST))
+        paced = min(1.0, share / min(max(far, 1 / _MORE), _FARTHEST))
         self._paced = paced
-        rest = max(0.0, paced - shred) / (1 - shred)
-        return self._limited(whole, paced, rest, shred)
+        return self._limited(whole, paced, shred)
 
     def _limited(
-        self, whole: tuple[Looks, ...], paced: float, rest: float, shred: float
+        self, whole: tuple[Looks, ...], paced: float, shred: float
     ) -> Configuration:
-        """Ask the policy; until something is known a part looks at everything."""
+        """Ask the policy; until something is known a part looks at everything.
+
+        So it does where the policy promises little more: that part of the arrivals is
+        as large as the share, whatever became of lags that were chosen.
+        """
         learned, policy = self.learned, self._policy
+        rest, part = (
+            max(0.0, work - shred) / (1 - shred)
+            for work in (paced, self._throttle.share)
+        )
         drops = type(policy).chances is not PredicatePolicy.chances
         if not learned.is_known:
             if drops:
                 equal = (paced**0.5,) * len(whole)
                 return Configuration(whole, policy.shreds, admit=equal)
-            return Configuration(whole, shred, rest, chosen=False)
+            return Configuration(whole, shred, part, chosen=False)
         load = learned.load(self._throttle)
         admit = policy.chances(paced * load.work, load)
         if admit is not None:
             return Configuration(whole, policy.shreds, admit=admit)
         found = policy.harvest(rest * load.work, load)
-        if found is None or found.results <= 0:
-            return Configuration(whole, shred, rest, chosen=False)
+        if found is None or found.results <= _BETTER * part * load.results:
+            return Configuration(whole, shred, part, chosen=False)
         looks = []
         for stream, (direction, counts) in enumerate(
             zip(load.directions, found.counts, strict=True)
@@ -241,19 +269,19 @@ class Harvesting:
     def _pace(self, matched: int) -> None:
         """Compare the work that was done with what was asked for, as it is known now.
 
-        How far they lie apart is what the next micro-batches ask for less.
+        How far they lie apart is what the next micro-batches ask for less. It is only
+        learned of chosen lags: a part of the arrivals that looks at everything does
+        that part of the work. Where nobody was there to look at, nothing is learned.
         """
+        if not self.configuration.chosen or not self._looked:
+            return
         if self.learned.is_known:
             # Who is dropped now is missing for a window: asking for less because of
             # what was too much a moment ago would swing.
             drops = self.configuration.admit is not None
             asked = self._throttle.share if drops else self._paced
             done = self._throttle.update * self._looked + self._throttle.match * matched
-            # A part of the arrivals that looks at everything does that part of the
-            # work, whatever is known of the whole.
-            meant = done
-            if drops or self.configuration.chosen:
-                meant = asked * self._whole_work(self._throttle)
+            meant = asked * self._whole_work(self._throttle)
             self.learned.paced += np.round([done, meant], 3)
 
     def _whole_work(self, throttle: Throttle) -> float:

@@ -94,7 +94,8 @@ def hop_order(store: MultiwayStore, arriving: int) -> list[int]:
     """In which order to probe the other streams.
 
     Those that some term relates to the streams before go first, and of them the one
-    with the fewest residents: they leave the fewest partial results.
+    with the fewest residents, or that keeps them for the shortest time: they leave the
+    fewest partial results.
     """
     bound, order = {arriving}, []
     left = set(store.streams) - bound
@@ -104,6 +105,7 @@ def hop_order(store: MultiwayStore, arriving: int) -> list[int]:
             key=lambda s: (
                 not _is_related(store.spec, s, bound),
                 store.residents(s),
+                store.spec.keeps_us[s],
                 s,
             ),
         )
