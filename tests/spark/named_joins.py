@@ -34,6 +34,7 @@ PAIR = ("left", "right")
 
 _BUDGET = Budget(rows=300)
 _PRICE = ("left_price", None)
+_NEAR = ["k", Band({"left": "left_price", "right": "right_price"}, 10.0)]
 JOINS: dict[str, dict[str, Any]] = {
     "exact": {},
     "results": {"budget": _BUDGET, "keep": MostResults()},
@@ -44,10 +45,8 @@ JOINS: dict[str, dict[str, Any]] = {
     "sample": {"budget": _BUDGET, "keep": Sample(by=PpsCluster(seed=3))},
     "steered": {"budget": _BUDGET, "keep": MostResults()},
     "timed": {"budget": Budget(cpu="50 milliseconds")},
-    "harvest": {
-        "on": ["k", Band({"left": "left_price", "right": "right_price"}, 3.0)],
-        "budget": Budget(cpu=0.5),
-    },
+    "harvest": {"on": _NEAR, "budget": Budget(cpu=0.5)},
+    "bounded": {"on": _NEAR, "budget": _BUDGET, "keep": MostResults()},
     "slow exact": {},
     "slow ijoin": {
         "budget": _BUDGET,

@@ -88,8 +88,13 @@ def lost(folder: Path, why: str = "", what: str = "task") -> int:
 
 
 @pytest.mark.long
-def test_a_few_kills(spark: SparkSession, tmp_path: Path) -> None:
-    killed(spark, tmp_path, ("exact", "results"), batches=4, kills=2)
+@pytest.mark.parametrize(
+    "names", [("exact", "results"), ("harvest", "bounded")], ids="-".join
+)
+def test_a_few_kills(
+    names: tuple[str, str], spark: SparkSession, tmp_path: Path
+) -> None:
+    killed(spark, tmp_path, names, batches=4, kills=2)
     # Of so few, all may hit an executor in the moment in which its task has ended.
     assert lost(tmp_path) + lost(tmp_path, what="executor") >= 1
 
