@@ -63,7 +63,12 @@ def run(*, quick: bool) -> Record:
         for room in rooms:
             figures[f"rows_per_s_{room}"] = _speed(room)
             display.advance(task)
-    sizes = {"seeds": len(seeds), "micro_batches": BATCHES, "part": PART}
+    sizes = {
+        "seed": seeds[0],
+        "seeds": len(seeds),
+        "micro_batches": BATCHES,
+        "part": PART,
+    }
     return Record("several", sizes, figures)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,9 @@ def test_streams_restarted(case: str, spark: SparkSession, tmp_path: Path) -> No
         folder = tmp_path / name
         folder.mkdir()
         for number in range(BATCHES):
-            pq.write_table(rows_of(name, number), folder / f"{number}.parquet")
+            file = folder / f"{number}.parquet"
+            pq.write_table(rows_of(name, number), file)
+            os.utime(file, (number, number))  # Spark reads the oldest first
         schema = spark.read.parquet(str(folder)).schema
         reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         frames[name] = reader.parquet(str(folder)).withWatermark("t", "1 minute")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from functools import reduce
 from itertools import combinations
+import os
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in "abc":
         (made / name).mkdir()
         for number in range(BATCHES):
-            pq.write_table(rows_of(name, number), made / name / f"{number}.parquet")
+            file = made / name / f"{number}.parquet"
+            pq.write_table(rows_of(name, number), file)
+            os.utime(file, (number, number))  # Spark reads the oldest first
     return made
 
 
