@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from functools import reduce
 from itertools import combinations
-import os
 from pathlib import Path
 from typing import Any
 
