@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from experiments.charts import grid
 from experiments.grubjoin.runs import (
-    GAIN,
+    LABELS,
     RATE,
     STYLES,
     compared,
@@ -48,7 +48,7 @@ def measure(session: Session) -> list[Part]:
         points,
         styles=STYLES,
         x="deviation kappa",
-        labels={RATE: "results per second", GAIN: "gain of GrubJoin\n(%)"},
+        labels=LABELS,
         published={"GrubJoin": "gain, published"},
     )
     return [part]

@@ -30,6 +30,7 @@ STYLES = {
     "RandomDrop": {"color": "#c8553d", "marker": "^", "linestyle": "--"},
 }
 RATE, GAIN = "results per second", "gain (%)"
+LABELS = {RATE: "results per second", GAIN: "gain of GrubJoin\n(%)"}
 WORK = "work over the budget"
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from experiments.charts import grid
 from experiments.grubjoin.runs import (
-    GAIN,
-    RATE,
+    LABELS,
     STYLES,
     compared,
     gains,
@@ -45,7 +44,7 @@ def measure(session: Session) -> list[Part]:
         points,
         styles=STYLES,
         x="streams (m)",
-        labels={RATE: "results per second", GAIN: "gain of GrubJoin\n(%)"},
+        labels=LABELS,
     )
     return [part]
 

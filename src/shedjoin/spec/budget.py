@@ -143,10 +143,7 @@ class Budget:
                 f"split={self.split!r} has {len(parts)} parts for {streams} streams.",
                 fix=f"give {streams} parts that add up to 1, or leave split out.",
             )
-        # Rounded as they add up: one by one they might be more than all.
-        ends = [round(sum(parts[:n]) * usable) for n in range(len(parts))]
-        ends += [usable] * (streams + 1 - len(ends))
-        return tuple(end - start for start, end in pairwise(ends))
+        return _cut(usable, parts) + (0,) * (streams - len(parts))
 
     def share(self, shard: int, shards: int) -> int:
         """Rows or bytes of one shard; the shares add up to the budget."""
@@ -154,8 +151,7 @@ class Budget:
         total = self.rows if self.rows is not None else memory
         if self.by_shard is None:
             return total // shards + (shard < total % shards)
-        ends = [round(total * sum(self.by_shard[:n])) for n in (shard, shard + 1)]
-        return ends[1] - ends[0]
+        return _cut(total, self.by_shard)[shard]
 
     def check(self, streams: int, shards: int) -> None:
         """Refuse a budget that is cut for other streams or shards."""
@@ -166,6 +162,12 @@ class Budget:
                 f"{shards} shards.",
                 fix=f"give {shards} parts that add up to 1, or leave by_shard out.",
             )
+
+
+def _cut(total: int, parts: Sequence[float]) -> tuple[int, ...]:
+    """Cut into parts, rounded as they add up: each by itself, they might be more."""
+    ends = [round(total * sum(parts[:n])) for n in range(len(parts))]
+    return tuple(end - start for start, end in pairwise([*ends, total]))
 
 
 def _parts(split: object) -> tuple[float, ...]:

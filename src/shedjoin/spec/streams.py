@@ -176,6 +176,11 @@ class JoinSpec:
         waits_us = max(own.lag_us for own in others)
         return 1000 * watermark_ms - self.streams[stream].keep_us - waits_us
 
+    def all_expired_us(self, watermark_ms: int) -> int:
+        """Nothing can match residents of any stream up to this time any more."""
+        streams = range(len(self.streams))
+        return min(self.expired_us(stream, watermark_ms) for stream in streams)
+
     def fingerprint(self) -> str:
         """Short digest of all that the stored state depends on.
 

@@ -9,7 +9,6 @@ import pytest
 from shedjoin.operators.choice import open_join
 from shedjoin.operators.frame.join import Opening, Outcome, stored_directory
 from shedjoin.operators.multiway import shedder
-from shedjoin.operators.multiway.bounded_store import BoundedStore
 from shedjoin.policies import Fifo, Policy, Rand
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spec.budget import Budget
@@ -18,7 +17,7 @@ from shedjoin.state import merging
 from shedjoin.state.workspace import MemoryWorkspace
 
 from .shards import Shard, spec_of
-from .test_state import TERMS, contents, rows_in, stream
+from .test_state import TERMS, any_way_of_going_on, contents, rows_in, stream
 
 BUDGETS = {"rows": Budget(rows=12), "bytes": Budget(memory=3000)}
 
@@ -43,28 +42,13 @@ def test_the_same_whether_restored_reopened_or_neither(
     terms: str, budget: str, keep: Policy | None, tmp_path: Path
 ) -> None:
     spec = bounded(terms, BUDGETS[budget], keep)
-    steady, restored, reopened = Shard(spec), Shard(spec), Shard(spec, tmp_path)
     shed = 0
-    for beat, (arrived, watermark_ms) in enumerate(stream(5, 40)):
-        if beat % 2:
-            restored.start()
-        if beat:
-            reopened.start(opened=beat % 5 > 0)
-        shards = (steady, restored, reopened)
-        first, *others = [shard.run(arrived, watermark_ms) for shard in shards]
-        for other in others:
-            assert contents(other.results) == contents(first.results)
-            assert repr(other.report) == repr(first.report)  # NaN, too
-        assert len({shard.blobs.digest() for shard in shards}) == 1
-        assert budget == "bytes" or sum(first.report.resident) <= 12
-        assert budget == "rows" or first.report.state_bytes <= 3000
-        shed += sum(first.report.shed)
+    for outcome in any_way_of_going_on(spec, tmp_path, 40, other_files=1):  # models
+        report = outcome.report
+        assert budget == "bytes" or sum(report.resident) <= 12
+        assert budget == "rows" or report.state_bytes <= 3000
+        shed += sum(report.shed)
     assert shed > 50
-    # Tiers and segments that are gone leave no files.
-    kept = reopened.join.store
-    assert isinstance(kept, BoundedStore)
-    tiers = [len(some) for own in kept.windows for some in own.tiers.values()]
-    assert reopened.files == sum(tiers) + len(kept.payload.segments) + 1  # models
 
 
 @pytest.mark.parametrize("terms", ["key", "band"])

@@ -136,9 +136,7 @@ class BudgetedStore:
         """Nothing that was shed could be matched any more."""
         if self.shed_us is None:
             return not self.shed
-        streams = range(len(self.spec.streams))
-        horizon = min(self.spec.expired_us(n, self.watermark_ms) for n in streams)
-        return self.shed_us <= horizon
+        return self.shed_us <= self.spec.all_expired_us(self.watermark_ms)
 
     def note_shed(self, shed: bool) -> bool:  # noqa: FBT001
         """Note that something was shed now; also if it is not known when it was."""

@@ -35,8 +35,7 @@ class Missing(NamedTuple):
         ``watermark_ms`` is that of the micro-batch before.
         """
         report = yield from step
-        streams = range(len(spec.streams))
-        horizon_us = min(spec.expired_us(n, watermark_ms) for n in streams)
+        horizon_us = spec.all_expired_us(watermark_ms)
         if self.until_us is None or self.until_us <= horizon_us:
             return report
         return replace(report, slice_exact=inf, slice_matched=float(report.matched))

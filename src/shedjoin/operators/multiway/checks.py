@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from shedjoin.columns.arrivals import Chunk
 from shedjoin.errors import ParameterError
-from shedjoin.operators.frame.results import gathered
 from shedjoin.operators.multiway.partial import Met, Partial
 from shedjoin.operators.multiway.store import MultiwayStore
 from shedjoin.spec.terms import CheckTerm
@@ -80,12 +79,7 @@ class Checks:
         """Values of one column of one stream, in the order of the results."""
         if stream == self._chunk.stream:
             return self._chunk.rows.column(column).take(pa.array(met.arrival))
-        place = met.places[stream]
-        parts = (
-            (rows.select([column]), hit, at)
-            for rows, hit, at in self._store.by_segment(stream, place)
-        )
-        return gathered(parts, place.size).column(column)
+        return self._store.column(stream, met.places[stream], column)
 
 
 def _answer(term: CheckTerm, values: list[pa.Array]) -> BoolArray:

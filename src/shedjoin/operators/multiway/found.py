@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from shedjoin.columns.hot import hot_columns
 from shedjoin.models.words import reals
@@ -71,7 +70,7 @@ class Found:
         self.alike += alike
         self.monitored += float(weight.sum())
         worth = [asking.worth[met.arrival]] + [
-            self._column(stream, place, WORTH_COLUMN).to_numpy()
+            self.store.column(stream, place, WORTH_COLUMN).to_numpy()
             for stream, place in met.places.items()
             if self.is_valued[stream]
         ]
@@ -92,13 +91,6 @@ class Found:
             own = counted_keys(store.spec, stream, layout, columns)
             alike *= own == key[met.arrival]
         return alike
-
-    def _column(self, stream: int, place: IntArray, column: str) -> pa.Array:
-        parts = (
-            (rows.select([column]), hit, at)
-            for rows, hit, at in self.store.by_segment(stream, place)
-        )
-        return gathered(parts, place.size).column(column)
 
 
 def combined(worth: Sequence[FloatArray], combine: Combine) -> FloatArray:

@@ -117,8 +117,8 @@ class Harvesting:
         admit = self.configuration.admit
         if admit is not None and admit[stream] < 1 and rows:
             last_us, before = int(chunk.hot.time.max()), self.learned.dropped_us
-            self.learned.dropped_us = max(
-                last_us, last_us if before is None else before
+            self.learned.dropped_us = (
+                last_us if before is None else max(last_us, before)
             )
             kept = np.flatnonzero(self._lots(chunk, _DROPS) < admit[stream])
             hot = Hot(chunk.hot.key[kept], chunk.hot.time[kept])
@@ -160,10 +160,8 @@ class Harvesting:
     def _lacks(self) -> bool:
         """Whether rows that were dropped could be matched; if not, forget them."""
         store, dropped_us = self._store, self.learned.dropped_us
-        horizon = min(
-            store.spec.expired_us(n, store.watermark_ms) for n in store.streams
-        )
-        if dropped_us is not None and dropped_us <= horizon:
+        horizon_us = store.spec.all_expired_us(store.watermark_ms)
+        if dropped_us is not None and dropped_us <= horizon_us:
             self.learned.dropped_us = None
         return self.learned.dropped_us is not None
 

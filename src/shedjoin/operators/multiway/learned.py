@@ -119,20 +119,15 @@ class Learned:
         """
         self.seen += seen
         self.stored += stored
-        main = tallies[0]
-        self.partial += main.partial
-        self.rows += main.rows
-        self.matches += main.matches
-        self.squares += main.squares
+        for name in Counted._fields:
+            getattr(self, name)[:] += getattr(tallies[0], name)
         for place, tally in enumerate(tallies):
             self.results += tally.results
             for stream, order in enumerate(self.orders):
                 hop = stream, order[place]
                 self.counted[stream] += tally.partial[hop]
-                self.pair_partial[hop] += tally.partial[hop]
-                self.pair_rows[hop] += tally.rows[hop]
-                self.pair_matches[hop] += tally.matches[hop]
-                self.pair_squares[hop] += tally.squares[hop]
+                for name in Counted._fields:
+                    getattr(self, f"pair_{name}")[hop] += getattr(tally, name)[hop]
 
     def reorder(self, throttle: Throttle) -> None:
         """Meet streams in the order that finds most with the work that there is.
@@ -140,13 +135,17 @@ class Learned:
         What hops have in common is not known for other orders; they are compared as if
         hops were independent.
         """
+        if len(self.orders) == 2:  # noqa: PLR2004 - there is one order only
+            return
         price = self._price(throttle) if throttle.active else 0.0
         for stream, order in enumerate(self.orders):
-            others = list(order)
-            known = float(self.pair_partial[stream, others].min())
-            if len(others) < 2 or known < _ENOUGH:  # noqa: PLR2004
+            known = float(self.pair_partial[stream, list(order)].min())
+            if known < _ENOUGH:
                 continue
-            hops = {other: hop_of(self._paired(stream, other)) for other in others}
+            hops = {
+                other: hop_of(self._counted((stream, other), "pair_"))
+                for other in order
+            }
             made = {
                 some: direction_of(1.0, [hops[other] for other in some], throttle)
                 for some in permutations(order)
@@ -156,10 +155,9 @@ class Learned:
             if best != order:
                 self.orders[stream] = best
                 # Until they are counted in this order.
-                self.partial[stream] = self.pair_partial[stream]
-                self.rows[stream] = self.pair_rows[stream]
-                self.matches[stream] = self.pair_matches[stream]
-                self.squares[stream] = self.pair_squares[stream]
+                for name in Counted._fields:
+                    found = getattr(self, f"pair_{name}")
+                    getattr(self, name)[stream] = found[stream]
 
     def _price(self, throttle: Throttle) -> float:
         """Results that a unit of work has to bring, so that only so much is done."""
@@ -168,14 +166,9 @@ class Learned:
         load = self.load(throttle)
         return plan.price_of_work(throttle.share * load.work, load)
 
-    def _paired(self, stream: int, other: int) -> Counted:
-        at = stream, other
-        return Counted(
-            self.pair_partial[at],
-            self.pair_rows[at],
-            self.pair_matches[at],
-            self.pair_squares[at],
-        )
+    def _counted(self, hop: tuple[int, int], prefix: str = "") -> Counted:
+        """Counts of a hop; of ``pair_``, where it is the first one."""
+        return Counted(*(getattr(self, prefix + name)[hop] for name in Counted._fields))
 
     def load(self, throttle: Throttle) -> plan.HarvestLoad:
         """Results and work of the whole join, as learned; arrivals as they faded."""
@@ -184,12 +177,10 @@ class Learned:
         part = np.where(self.seen > 0, self.stored / np.maximum(self.seen, 1e-9), 1.0)
         directions = []
         for stream, order in enumerate(self.orders):
-            hops = []
-            for other in order:
-                at = stream, other
-                counted = self.rows[at], self.matches[at], self.squares[at]
-                counts = Counted(self.partial[at], *counted)
-                hops.append(hop_of(counts, part=part[other]))
+            hops = [
+                hop_of(self._counted((stream, other)), part=part[other])
+                for other in order
+            ]
             directions.append(direction_of(float(self.seen[stream]), hops, throttle))
         return plan.HarvestLoad.measured(directions, self.orders, throttle.match)
 

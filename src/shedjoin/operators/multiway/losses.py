@@ -53,11 +53,13 @@ class Losses:
 
     def is_complete(self, store: BoundedStore) -> bool:
         """Whether nothing that left could be matched any more."""
-        return self.lost_us is None or self.lost_us <= _horizon(store)
+        horizon_us = store.spec.all_expired_us(store.watermark_ms)
+        return self.lost_us is None or self.lost_us <= horizon_us
 
     def is_told(self, store: BoundedStore) -> bool:
         """Whether the models know of all that left and could still be matched."""
-        return self.untold_us is None or self.untold_us <= _horizon(store)
+        horizon_us = store.spec.all_expired_us(store.watermark_ms)
+        return self.untold_us is None or self.untold_us <= horizon_us
 
     def count(self, left: Left, clock_us: int, first_new: int = NOBODY) -> None:
         """Count who left; arrivals of the block that did are refused."""
@@ -108,9 +110,3 @@ class Losses:
 
     def _lived(self, seconds: np.ndarray[Any, np.dtype[np.float64]]) -> None:
         self._life += seconds.sum(), (seconds**2).sum()
-
-
-def _horizon(store: BoundedStore) -> int:
-    """Nothing matches rows up to this time any more, of whatever stream."""
-    spec = store.spec
-    return min(spec.expired_us(n, store.watermark_ms) for n in store.streams)

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from shedjoin.columns.batches import chunked
 from shedjoin.columns.hot import Hot, hot_columns
-from shedjoin.operators.frame.results import Parts
+from shedjoin.operators.frame.results import Parts, gathered
 from shedjoin.operators.multiway.layout import Layout
 from shedjoin.operators.multiway.windows import PARTS, BasicWindows
 from shedjoin.spec.streams import JoinSpec, StreamSpec
@@ -186,6 +186,14 @@ class MultiwayStore:
         """Sort places by segment."""
         del stream
         return self.payload.by_place(slots)
+
+    def column(self, stream: int, slots: IntArray, name: str) -> pa.Array:
+        """Values of one column of residents, by their places."""
+        parts = (
+            (rows.select([name]), hit, at)
+            for rows, hit, at in self.by_segment(stream, slots)
+        )
+        return gathered(parts, slots.size).column(name)
 
     def segments(self, stream: int) -> list[Segment]:
         """Segments of a stream, oldest first."""
