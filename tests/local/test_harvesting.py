@@ -13,6 +13,7 @@ from shedjoin import Band, Budget, Where, local
 from shedjoin.operators.multiway.harvesting import Harvesting
 from shedjoin.operators.multiway.learned import Learned
 from shedjoin.policies import Harvest, RandomDrop
+from shedjoin.spec.report import Report
 
 RATE, BATCH_S = 100, 5
 CPU = Budget(cpu=0.5)
@@ -79,6 +80,25 @@ def test_a_lag_that_jumps_is_followed() -> None:
     found = [batch.report.matched for batch in harvest.batches]
     there = [batch.report.matched for batch in exact.batches]
     assert sum(found[15:]) > 0.8 * sum(there[15:]) > 0
+
+
+def test_too_much_work_is_not_held_against_lags_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One micro-batch that was far off made lags look bad, and none were tried."""
+    tables = batches([5.0] * 30)
+    exact, ended, end = joined(tables, 1.0), [], Harvesting.end
+
+    def far_off_once(harvesting: Harvesting, report: Report) -> Report:
+        ended.append(report)
+        found = end(harvesting, report)
+        if len(ended) == 8:
+            harvesting.learned.paced[:] = 1e7, 1e6
+        return found
+
+    monkeypatch.setattr(Harvesting, "end", far_off_once)
+    harvest = joined(tables, 0.1)
+    assert matched(harvest, 24) > 0.7 * matched(exact, 24) > 0
 
 
 def test_without_correlation_it_is_as_good_as_dropping() -> None:

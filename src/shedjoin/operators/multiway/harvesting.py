@@ -43,6 +43,10 @@ _BETTER = 1.1
 best of many noisy numbers is too high."""
 _ENOUGH = 2000.0
 """Of so many arrivals within a window lags are learned while nothing is shed."""
+_OFF = 0.25
+"""Of a stream whose arrivals find too little for their work, so much is learned."""
+_TRY_AGAIN = 0.25
+"""Part of what was too much that is forgotten while no lags are chosen, each time."""
 _SECOND_US = 1_000_000
 _LOOKS_ALONE = Throttle(match=0.0)
 
@@ -177,9 +181,7 @@ class Harvesting:
             # Many more would tell no more, and all else is waste now.
             seen = max(float(learned.seen.sum()), 1.0)
             return Configuration(whole, min(policy.shreds, _ENOUGH / seen))
-        done, meant = learned.paced.tolist()
-        far = done / meant if meant > 0 else 1.0
-        paced = min(1.0, share / min(max(far, 1 / _MORE), _FARTHEST))
+        paced = min(1.0, share / self._far())
         self._paced = paced
         return self._limited(whole, paced, shred)
 
@@ -234,6 +236,8 @@ class Harvesting:
         """Arrivals that are learned from, and the others."""
         spec, stream = self._store.spec, chunk.stream
         looks, shred, chance, *_ = self.configuration
+        if looks[stream] is None:
+            shred *= _OFF
         lot = self._lots(chunk, 0)
         order = self.learned.orders[stream]
         shredded = np.flatnonzero(lot < shred)
@@ -267,20 +271,28 @@ class Harvesting:
     def _pace(self, matched: int) -> None:
         """Compare the work that was done with what was asked for, as it is known now.
 
-        How far they lie apart is what the next micro-batches ask for less. It is only
-        learned of chosen lags: a part of the arrivals that looks at everything does
-        that part of the work. Where nobody was there to look at, nothing is learned.
+        How far they lie apart is what the next micro-batches ask for less. A part of
+        the arrivals that looks at everything does that part of the work: while no lags
+        are chosen, what was too much with former ones is slowly forgotten, so that they
+        are tried again. Where nobody was there to look at, nothing is learned.
         """
-        if not self.configuration.chosen or not self._looked:
-            return
-        if self.learned.is_known:
+        if self.learned.is_known and self._looked:
             # Who is dropped now is missing for a window: asking for less because of
             # what was too much a moment ago would swing.
             drops = self.configuration.admit is not None
             asked = self._throttle.share if drops else self._paced
             done = self._throttle.update * self._looked + self._throttle.match * matched
             meant = asked * self._whole_work(self._throttle)
+            if not self.configuration.chosen:
+                far = self._far()
+                done = meant * (far + (1 - far) * _TRY_AGAIN)
             self.learned.paced += np.round([done, meant], 3)
+
+    def _far(self) -> float:
+        """Work that was done over the work that was meant, as far as it is believed."""
+        done, meant = self.learned.paced.tolist()
+        far = done / meant if meant > 0 else 1.0
+        return float(min(max(far, 1 / _MORE), _FARTHEST))
 
     def _whole_work(self, throttle: Throttle) -> float:
         """Work of the arrivals of this micro-batch if all looked at everything."""
