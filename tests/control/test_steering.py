@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pyarrow as pa
 import pytest
 
@@ -47,6 +49,15 @@ def test_a_budget_holds_from_its_micro_batch_on_and_goes_again() -> None:
     assert sum(run.batches[2].report.shed) > 0
     assert all(sum(batch.report.shed) == 0 for batch in run.batches[5:])
     assert run.report.matched < exact.report.matched
+
+
+def test_recall_is_not_told_where_models_have_not_seen_what_was_shed() -> None:
+    """Models of another size begin anew; they said that nothing was missing."""
+    run = joined(budget=Budget(rows=60), control={5: [{"budget": {"rows": 100_000}}]})
+    told, exact = [batch.report.recall for batch in run.batches], joined()
+    assert run.batches[5].report.matched < exact.batches[5].report.matched
+    assert all(0 < recall < 1 for recall in told[2:5])
+    assert math.isnan(told[5])
 
 
 def test_a_message_before_the_first_micro_batch_is_as_good_as_an_argument() -> None:

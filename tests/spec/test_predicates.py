@@ -159,7 +159,7 @@ def test_budgets_and_policies_that_do_not_fit() -> None:
     }
     for wrong, match in (
         ({"budget": Budget(rows=5, cpu=0.5)}, "limits memory only"),
-        ({"budget": Budget(rows=5), "keep": Harvest()}, "keeps all rows"),
+        ({"budget": Budget(rows=5), "keep": Harvest()}, "limits memory"),
         ({"budget": Budget(rows=5), "keep": IJoin()}, "goes by pairs of rows"),
         ({"budget": Budget(rows=5), "keep": Sample()}, "goes by pairs of rows"),
         ({"budget": Budget(rows=5), "discipline": "shed_then_join"}, "for two streams"),

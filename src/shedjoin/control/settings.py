@@ -24,7 +24,7 @@ def read_setting(name: str, value: object) -> Setting | None:
     """Value of one setting; None is what the join was started with.
 
     >>> read_setting("budget", {"rows": 1000})
-    Budget(rows=1000, memory=None, split=None, cpu=None, by_shard=None)
+    Budget(rows=1000)
     >>> read_setting("policy", {"name": "Rand", "parameters": {"seed": 7}})
     Rand(seed=7)
     """

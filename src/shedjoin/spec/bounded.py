@@ -5,6 +5,7 @@ from __future__ import annotations
 from shedjoin.errors import ParameterError
 from shedjoin.spec.recompute import DEFAULT
 from shedjoin.spec.shedding import Shedding
+from shedjoin.spec.throttle import Throttle
 
 _WHAT = "the memory budget of a join by Band or Where, or of more than two streams"
 
@@ -14,15 +15,14 @@ def check_bounded(shedding: Shedding) -> None:
     policy = shedding.policy
     if shedding.budget.cpu is not None or shedding.throttle.active:
         raise ParameterError(
-            f"{shedding.budget!r} with {shedding.throttle!r} limits memory and time; "
+            f"{shedding.budget!r}{_closed(shedding.throttle)} limits memory and time; "
             f"{_WHAT} limits memory only.",
             fix="write Budget(rows=1_000_000), or for a join by Band or Where "
             "Budget(cpu=0.7).",
         )
     if policy.by_predicates:
         raise ParameterError(
-            f"{policy!r} saves work and keeps all rows, and {shedding.budget!r} limits "
-            "rows.",
+            f"{policy!r} saves work, and {shedding.budget!r} limits memory.",
             fix="leave out keep=, or write Budget(cpu=0.7).",
         )
     if policy.pairwise:
@@ -50,3 +50,8 @@ def check_bounded(shedding: Shedding) -> None:
             fix='start the query with keep=MostImportant("column", '
             "by=policies.Greedy()).",
         )
+
+
+def _closed(throttle: Throttle) -> str:
+    """Tell of a throttle, if one was sent."""
+    return f" with a throttle of {throttle.share:g}" if throttle.active else ""

@@ -71,6 +71,12 @@ class Budget:
     cpu: float | str | None = None
     by_shard: Sequence[float] | None = None
 
+    def __repr__(self) -> str:
+        """Show what was said, as it was written."""
+        said = {name: getattr(self, name) for name in self.__slots__}
+        told = (f"{name}={is_!r}" for name, is_ in said.items() if is_ is not None)
+        return f"Budget({', '.join(told)})"
+
     def __post_init__(self) -> None:
         if self.rows is not None and self.memory is not None:
             raise ParameterError(

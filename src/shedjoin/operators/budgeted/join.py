@@ -21,6 +21,7 @@ from shedjoin.operators.budgeted.step import budgeted_step
 from shedjoin.operators.budgeted.store import BudgetedStore, Paced, shedding_of
 from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.missing import NOTHING, Missing
 from shedjoin.operators.frame.models_log import ModelsLog
 from shedjoin.sampling.thresholds import Thresholds
 from shedjoin.spec.streams import JoinSpec
@@ -41,16 +42,25 @@ class BudgetedJoin:
         Their stored form.
     learned : ModelsLog
         The stored form of the models.
+    missing : Missing
+        What was shed before the models began.
     """
 
     kind = "budgeted"
 
-    def __init__(self, store: BudgetedStore, log: TableLog, learned: ModelsLog) -> None:
+    def __init__(
+        self,
+        store: BudgetedStore,
+        log: TableLog,
+        learned: ModelsLog,
+        missing: Missing = NOTHING,
+    ) -> None:
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
         self._log = log
         self._learned = learned
+        self._missing = missing
 
     @classmethod
     def open(cls, opening: Opening) -> BudgetedJoin:
@@ -74,7 +84,10 @@ class BudgetedJoin:
         same = own["model_words"] == store.models.words.size
         words = store.models.words if opening.opened and same else None
         learned = ModelsLog(own["models"], words)
-        join = cls(store, TableLog(own["log"]), learned)
+        unseen = (
+            Missing(until_us=own.get("unseen_us")) if same else Missing.of(directory)
+        )
+        join = cls(store, TableLog(own["log"]), learned, unseen)
         join._restore(opening, directory, learn=same and not opening.opened)
         return join
 
@@ -100,7 +113,8 @@ class BudgetedJoin:
         store = BudgetedStore(
             opening.spec, opening.shard, table, payload, opening.workspace
         )
-        return cls(store, TableLog(), ModelsLog())
+        before = Missing.of(opening.directory)
+        return cls(store, TableLog(), ModelsLog(), before)
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
@@ -126,7 +140,8 @@ class BudgetedJoin:
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch, shed, and let go of what has expired."""
-        return budgeted_step(self.store, arrived, watermark_ms)
+        step = budgeted_step(self.store, arrived, watermark_ms)
+        return self._missing.told(step, self.spec, self.store.watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Write table and models; give the part of the directory."""
@@ -143,6 +158,7 @@ class BudgetedJoin:
             "log": self._log.parts,
             "models": self._learned.parts,
             "model_words": store.models.words.size,
+            "unseen_us": self._missing.until_us,
             "shed": store.shed,
             "shed_us": store.shed_us,
             "throttled": store.throttled,
