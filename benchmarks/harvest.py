@@ -7,10 +7,12 @@ twice, the second time with its share corrected. Work is counted in comparisons 
 nested loop, so the index is off here. ``gain_*`` are results of a learned harvest
 over those of random dropping, at 200 rows per second: ``aligned`` and ``nonaligned`` by
 whether streams run behind, ``costed`` (nonaligned) where a result costs as much as 250
-comparisons, ``uncorrelated`` where values are random, ``m5`` of five streams at 40 rows
-per second. A number is another rate, in times of the one at which nothing is shed.
+comparisons, ``uncorrelated`` where values are random, ``m4`` and ``m5`` of four streams
+at 100 and five at 70 rows per second, as results grow with a power of the rate. A
+number is another rate, in times of the one at which nothing is shed.
 ``recall_*`` is of the results of the whole join, ``work_*`` the work that was done over
-what was allowed. The last third counts, long after windows are full. The picture, with
+what was allowed, ``replan_ms_*`` the time to choose orders and lags anew, of which
+there are 40 by hop. The last third counts, long after windows are full. The picture, with
 ``--plot``, shows what was learned and chosen for ``nonaligned``.
 """
 
@@ -25,13 +27,14 @@ import numpy as np
 import pyarrow as pa
 
 from benchmarks.console import progress
-from benchmarks.harvest_watch import configuration, watched
+from benchmarks.harvest_watch import configuration, replan_ms, watched
 from benchmarks.record import Record
 from benchmarks.streams import START_US
 from shedjoin import Band, Budget, local
 from shedjoin.operators.multiway.layout import Layout
 from shedjoin.operators.multiway.tally import Tally
 from shedjoin.policies import Harvest, RandomDrop
+from shedjoin.spec.throttle import Throttle
 
 SEED = 11
 DOMAIN, PERIOD_S, EPS = 1000.0, 50.0, 1.0
@@ -62,7 +65,8 @@ SETTINGS = {
     "nonaligned_1.5": Setting(rate=1.5),
     "nonaligned_3": Setting(base=50, rate=3.0),
     "nonaligned_5": Setting(base=40, rate=5.0),
-    "m5": Setting(streams=5, base=20),
+    "m4": Setting(streams=4, base=50),
+    "m5": Setting(streams=5, base=35),
 }
 
 
@@ -101,6 +105,7 @@ def _compared(
         f"recall_{name}": _late(harvest, "matched") / _late(whole, "matched"),
         f"work_{name}": _work(harvest, cost) / most,
         f"work_dropped_{name}": _work(dropped, cost) / most,
+        f"replan_ms_{name}": replan_ms(joins[-1], Throttle(share, 1.0, cost)),
     }
     return figures, learned
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from statistics import median
+from time import perf_counter
 from typing import Any
 from unittest.mock import patch
 
 from shedjoin.operators.multiway.harvesting import Harvesting
 from shedjoin.spec.report import Report
+from shedjoin.spec.throttle import Throttle
 
 _SECOND = 1e6
 
@@ -25,6 +28,17 @@ def watched() -> Iterator[list[Harvesting]]:
 
     with patch.object(Harvesting, "end", watching):
         yield found
+
+
+def replan_ms(harvesting: Harvesting, throttle: Throttle) -> float:
+    """Time to choose orders and lags anew."""
+    times = []
+    for _ in range(9):
+        start = perf_counter()
+        harvesting.learned.reorder(throttle)
+        harvesting.begin()
+        times.append(perf_counter() - start)
+    return 1e3 * median(times)
 
 
 def configuration(harvesting: Harvesting, names: str) -> list[dict[str, Any]]:

@@ -43,6 +43,9 @@ _BETTER = 1.1
 best of many noisy numbers is too high."""
 _ENOUGH = 2000.0
 """Of so many arrivals within a window lags are learned while nothing is shed."""
+_FEW, _AT_FIRST = 20.0, 4.0
+"""Until so many arrivals were learned from, up to so many times as many are: harvests
+from fewer find little more than chance does."""
 _OFF = 0.25
 """Of a stream whose arrivals find too little for their work, so much is learned."""
 _TRY_AGAIN = 0.25
@@ -172,7 +175,8 @@ class Harvesting:
     def _configured(self) -> Configuration:
         spec, learned = self._store.spec, self.learned
         policy, share = self._policy, self._throttle.share
-        shred = policy.shreds * share
+        few = min(max(_FEW / max(learned.least, 1.0), 1.0), _AT_FIRST)
+        shred = min(few * policy.shreds, 0.5) * share
         whole = tuple(
             everything(spec, stream, order)
             for stream, order in enumerate(learned.orders)

@@ -92,6 +92,16 @@ class Learned:
         """Whether any arrival was learned from."""
         return bool(self.partial.any())
 
+    @property
+    def least(self) -> float:
+        """Arrivals learned from that met the stream first that the fewest did.
+
+        Of the stream that most is known of: others may find nothing at all.
+        """
+        others = [list(order) for order in self.orders]
+        met = (self.pair_partial[own, met] for own, met in enumerate(others))
+        return max(float(found.min()) for found in met)
+
     def fade(self, time_us: float, half_us: float) -> None:
         """Let time pass to the mean time of new arrivals, at most a half-life.
 
