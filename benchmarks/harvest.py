@@ -12,8 +12,8 @@ at 100 and five at 70 rows per second, as results grow with a power of the rate.
 number is another rate, in times of the one at which nothing is shed.
 ``recall_*`` is of the results of the whole join, ``work_*`` the work that was done over
 what was allowed, ``replan_ms_*`` the time to choose orders and lags anew, of which
-there are 40 by hop. The last third counts, long after windows are full. The picture, with
-``--plot``, shows what was learned and chosen for ``nonaligned``.
+there are 40 by hop. The last third counts, long after windows are full. The picture,
+with ``--plot``, shows what was learned and chosen for ``nonaligned``.
 """
 
 from __future__ import annotations
