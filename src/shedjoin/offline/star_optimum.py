@@ -113,8 +113,8 @@ def star_optimum(
 
     *Cost.* For each row at most as many memory states as there are ways to choose half
     of ``rows`` from those of a window. The paper's 5000 rows of each stream, windows of
-    10 and M = 10, take 0.02 seconds; with windows of 50 it is 1 second for M = 10 and
-    10 seconds for M = 20.
+    10 and M = 10, take 0.02 seconds; with windows of 50 it is 1 to 2 seconds for M = 10
+    and 10 to 25 seconds for M = 20.
 
     References
     ----------
