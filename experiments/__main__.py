@@ -16,6 +16,7 @@ PAPERS = {
     "memory_limited": "Memory-limited joins (Srivastava and Widom, VLDB 2004)",
     "cpu_limited": "CPU-limited joins (Ayad et al., 2005)",
     "grubjoin": "GrubJoin (Gedik et al., 2007)",
+    "star_streaming": "Star-streaming joins (Towne et al., CASCON 2007)",
 }
 
 

@@ -99,6 +99,21 @@ def test_grubjoin(tmp_path: Path) -> None:
     assert all(0 < float(row["measured"]) <= 1.000001 for row in told)
 
 
+def test_star_streaming(tmp_path: Path) -> None:
+    tables = measured("star_streaming", tmp_path)
+    example = [row for row in tables["figures_2_and_3_example"] if row["of"] == "all"]
+    assert len(example) == 6
+    assert all(row["measured"] == row["published"] for row in example)
+    for row in tables["figure_4_seeds"]:
+        assert float(row["measured"]) >= 1
+    fastest = [
+        float(row["measured"])
+        for row in tables["figure_5_prefilter"]
+        if (row["series"], row["measure"]) == ("with prefilter", "times as fast")
+    ]
+    assert fastest[0] > 2 * fastest[-1] > 0
+
+
 @pytest.mark.long
 def test_memory_limited(tmp_path: Path) -> None:
     tables = measured("memory_limited", tmp_path)

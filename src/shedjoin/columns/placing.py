@@ -99,7 +99,7 @@ def _in_even_cells(
     What matters is only that the number of a cell never falls as values rise.
     """
     first, last = (_even_cell(end, term) for end in (low, high))
-    row, cell = _between(first, last)
+    row, cell = between(first, last)
     shard = shard_of(cell, shards)
     if row.size == low.size:
         return Placed(None, shard)
@@ -129,11 +129,11 @@ def _even_cell(codes: IntArray, term: BandTerm) -> IntArray:
 
 def _copied(first: IntArray, last: IntArray, shards: int) -> Placed:
     """Copies for all places between two, which take turns with the shards."""
-    row, place = _between(first, np.minimum(last, first + shards - 1))
+    row, place = between(first, np.minimum(last, first + shards - 1))
     return Placed(row, place % shards)
 
 
-def _between(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
+def between(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
     """Rows repeated for each number from a first to a last one, and those numbers."""
     counts = last - first + 1
     row = np.repeat(np.arange(first.size), counts)

@@ -4,15 +4,24 @@ from shedjoin.offline.archive import Archive, archived_matches
 from shedjoin.offline.exact import Choices, component_choices, max_subset
 from shedjoin.offline.graph import MatchGraph, Subset
 from shedjoin.offline.greedy import cheapest_matches, greedy_max_subset
+from shedjoin.offline.star import StarArchive
+from shedjoin.offline.star_matches import Parts, Total, star_join
+from shedjoin.offline.star_optimum import StarOptimum, star_optimum
 
 __all__ = [
     "Archive",
     "Choices",
     "MatchGraph",
+    "Parts",
+    "StarArchive",
+    "StarOptimum",
     "Subset",
+    "Total",
     "archived_matches",
     "cheapest_matches",
     "component_choices",
     "greedy_max_subset",
     "max_subset",
+    "star_join",
+    "star_optimum",
 ]

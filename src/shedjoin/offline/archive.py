@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shedjoin.columns.placing import between
 from shedjoin.errors import ColumnTypeError, ParameterError
 from shedjoin.offline.graph import MatchGraph
 
@@ -83,11 +84,8 @@ def archived_matches(
     behind = np.searchsorted(instants, left_time + after, side="right")
     low = np.searchsorted(places, own * step + first)
     high = np.searchsorted(places, own * step + behind)
-    count = np.maximum(high - low, 0)
-    begin = np.repeat(low - (np.cumsum(count) - count), count)
-    return MatchGraph(
-        np.repeat(np.arange(count.size), count), order[begin + np.arange(begin.size)]
-    )
+    row, place = between(low, np.maximum(high, low) - 1)
+    return MatchGraph(row, order[place])
 
 
 def _columns(name: str, stream: Archive) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:

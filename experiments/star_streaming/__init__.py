@@ -1,0 +1,1 @@
+"""Towne et al., joins of two streams through a relation."""

@@ -1,0 +1,79 @@
+"""Archives of two streams that a relation joins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import pyarrow as pa
+
+from shedjoin.spec.window import Duration, Within
+
+Pair: TypeAlias = tuple[str, str]
+On: TypeAlias = str | Pair | tuple[Pair, Pair]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StarArchive:
+    """Two archived streams and the relation through which they join [1]_.
+
+    A left row matches a right row within the window if a row of the relation has the
+    keys of both and was active at both of their times.
+
+    Parameters
+    ----------
+    left, right : pyarrow.Table
+        The streams, in any order. Rows with a null key match nothing.
+    relation : pyarrow.Table or None
+        The relation; None joins rows whose keys are equal.
+    on : tuple
+        Key of the left stream and the column of the relation that it equals, then
+        those of the right stream: ``(("a", "a"), ("b", "b"))``. Without a relation the
+        key of both streams, or one of each: ``"key"`` or ``("a", "b")``.
+    within : Within, str, timedelta or int
+        How far rows that match may lie apart, both ends included. A number is for
+        times that are whole numbers.
+    time : str or pair of str, default "time"
+        Column of the time in both streams, or in each: timestamps, or whole numbers.
+    importance : str or pair of str, optional
+        Column of the importance; without it that of every row is 1. A match has the
+        lesser one of its rows.
+    valid : pair of str, optional
+        Columns of the relation: from when a row is active, and from when no longer. A
+        null has no bound. Without it all rows are always active.
+
+    Notes
+    -----
+    *Source.* Sections 2.1 and 2.2 of [1]_, formulas (3), (4) and (6).
+
+    *Symbols.* ``left`` and ``right`` are R and S, ``relation`` F, ``valid`` [begin,
+    end). The window of m instants is ``within=m - 1``.
+
+    *Departures.* A stream may have any number of rows at an instant. Formula (3) taken
+    literally counts matches of one instant twice; here they count once. As F has no
+    duplicates, rows of the relation with the same keys must not be active together.
+
+    References
+    ----------
+    .. [1] K. Towne, Q. Zhu, C. Zuzarte, W.-C. Hou, "Window Query Processing for Joining
+       Data Streams with Relations", CASCON 2007.
+
+    Examples
+    --------
+    >>> left = pa.table({"time": [0, 1], "ad": [7, 8]})
+    >>> right = pa.table({"time": [1, 3], "shop": ["x", "x"]})
+    >>> offers = pa.table({"ad": [7, 8], "shop": ["x", "y"]})
+    >>> on = (("ad", "ad"), ("shop", "shop"))
+    >>> archive = StarArchive(left, right, offers, on, within=2)
+    >>> archive.time, archive.within
+    ('time', 2)
+    """
+
+    left: pa.Table
+    right: pa.Table
+    relation: pa.Table | None
+    on: On
+    within: Within | Duration | int
+    time: str | Pair = "time"
+    importance: str | Pair | None = None
+    valid: Pair | None = None

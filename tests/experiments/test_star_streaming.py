@@ -1,0 +1,49 @@
+"""The experiments of star-streaming joins: what is known of their streams, is found."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+import pytest
+
+from experiments.star_streaming.efficacy import KNOWN, MEMORY, SJA
+from experiments.star_streaming.rand import random_shedding
+from experiments.star_streaming.streams import drawn
+from shedjoin.offline import star_join, star_optimum
+
+pytestmark = pytest.mark.bench
+
+RANDOM = (311, 575, 865, 1152, 1503)
+"""Results of independent simulations that shed at random."""
+
+
+def test_sizes_are_those_of_independent_simulations() -> None:
+    archive = drawn(1)
+    exact = star_join(archive)
+    assert exact.size == 2721
+    for memory, random in zip(MEMORY, RANDOM, strict=True):
+        largest = star_optimum(archive, rows=memory, most="results")
+        best = star_optimum(archive, rows=memory)
+        shed = random_shedding(archive, memory, 1)
+        assert largest.size == KNOWN[SJA][memory]
+        assert best.size <= largest.size
+        assert shed.importance < largest.importance < best.importance < exact.importance
+        assert shed.size == pytest.approx(random, rel=0.15)
+
+
+@pytest.mark.parametrize("memory", MEMORY)
+def test_prefilters_lose_nothing(memory: int) -> None:
+    archive = drawn(2, rows=1000)
+    found = [
+        star_optimum(archive, rows=memory, prefilter=prefilter).importance
+        for prefilter in ("matches", "relation", "none")
+    ]
+    assert found == pytest.approx([found[0]] * 3)
+
+
+def test_the_optimum_takes_a_moment() -> None:
+    archive = drawn(1)
+    star_optimum(archive, rows=10)  # compiled
+    start = perf_counter()
+    star_optimum(archive, rows=10)
+    assert perf_counter() - start < 2
