@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
+from functools import lru_cache
 from math import inf
 from typing import NamedTuple
 
@@ -111,10 +113,32 @@ class Direction(NamedTuple):
         for rows, growth in zip(
             reversed(self.rows), reversed(self.growth), strict=True
         ):
-            worths = [
-                grown * worth - price * count * rows
-                for count, grown in enumerate(growth[1:], 1)
-            ]
-            worth = max(worths)
-            counts.append(worths.index(worth) + 1)
+            count = 1
+            if worth > 0:
+                corners, falls = _corners(growth)
+                count = corners[bisect_left(falls, -price * rows / worth)]
+            worth = growth[count] * worth - price * count * rows
+            counts.append(count)
         return tuple(reversed(counts))
+
+
+@lru_cache(maxsize=1000)
+def _corners(growth: tuple[float, ...]) -> tuple[list[int], list[float]]:
+    """Counts that are best at some price, and how growth rises between them, negated.
+
+    They are the corners of its upper hull, from one basic window on. A search for a
+    price asks for them some twenty times.
+    """
+    corners: list[int] = [1]
+    falls: list[float] = []
+    for count in range(2, len(growth)):
+        while True:
+            before = corners[-1]
+            fall = -(growth[count] - growth[before]) / (count - before)
+            if not falls or fall > falls[-1]:
+                break
+            corners.pop()
+            falls.pop()
+        corners.append(count)
+        falls.append(fall)
+    return corners, falls
