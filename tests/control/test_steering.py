@@ -60,6 +60,19 @@ def test_recall_is_not_told_where_models_have_not_seen_what_was_shed() -> None:
     assert math.isnan(told[5])
 
 
+def test_what_was_shed_long_ago_is_not_missed_when_a_budget_comes_again() -> None:
+    control = {
+        1: [{"budget": {"rows": 60}}],
+        4: [{"budget": "as started"}],
+        18: [{"budget": {"rows": 100_000}}],
+        20: [{"budget": "as started"}],
+    }
+    tables = local.clicks(impressions=6_000, batches=30, seed=5)
+    run = local.join(tables, control=control, **JOIN)  # type: ignore[arg-type]
+    assert sum(run.report.shed) > 0
+    assert [batch.report.recall for batch in run.batches[18:]] == [1.0] * 12
+
+
 def test_a_message_before_the_first_micro_batch_is_as_good_as_an_argument() -> None:
     control = {0: [{"budget": {"rows": 60}, "policy": {"name": "Fifo"}}]}
     run = joined(control=control)

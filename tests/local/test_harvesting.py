@@ -101,6 +101,32 @@ def test_too_much_work_is_not_held_against_lags_for_ever(
     assert matched(harvest, 24) > 0.7 * matched(exact, 24) > 0
 
 
+@pytest.mark.parametrize("share", [0.5, 0.2, 0.05])
+def test_work_is_a_share_of_that_of_the_best_order(share: float) -> None:
+    """A slow third stream is best met first, but orders go by lags when throttled."""
+    rng = np.random.default_rng(0)
+    tables: list[dict[str, pa.Table]] = []
+    for number in range(40):
+        tables.append({})
+        for name, lag_s, rate in (("a", 0, 50), ("b", 5, 50), ("c", 12, 4)):
+            time = 1000 + 5 * (number + np.sort(rng.random(5 * rate)))
+            x = np.floor(10 * (time - lag_s)).astype(np.int64) * 7919 % 100_003
+            at = pa.array((1e6 * time).astype(np.int64), pa.timestamp("us"))
+            tables[-1][name] = pa.table({"at": at, "x": x})
+    exact, harvest = (
+        local.multijoin(
+            tables,
+            on=Band("x", 0),
+            within="20 seconds",
+            time=dict.fromkeys("abc", "at"),
+            budget=CPU,
+            control={0: [{"throttle": {"share": part}}]},
+        )
+        for part in (1.0, share)
+    )
+    assert work(harvest, 10) < 1.3 * share * work(exact, 10)
+
+
 def test_without_correlation_it_is_as_good_as_dropping() -> None:
     tables = batches([None] * 16)
     harvest, dropped = joined(tables, 0.3), joined(tables, 0.3, keep=RandomDrop())

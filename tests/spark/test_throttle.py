@@ -28,7 +28,9 @@ class Watched:
         self.in_force: dict[str, Any] = {}
         self._query = _Query(5.0, Costs(costs, looks=looks), looks=looks)
 
-    def step(self, seconds: float, rows: int = 10_000, looked: int = 0) -> None:
+    def step(
+        self, seconds: float, rows: int = 10_000, looked: int = 0, exact: float = 0.0
+    ) -> None:
         self.batch += 1
         progress: Any = SimpleNamespace(
             batchId=self.batch,
@@ -36,8 +38,8 @@ class Watched:
             durationMs={"triggerExecution": 1000 * seconds},
         )
         record = {"in_force": self.in_force, "entries": self.entries}
-        counts = {f"{name}_l": rows for name in ("seen", "stored")}
-        counts |= {"matched": 10 * rows, "slice_exact": 0, "slice_matched": 0}
+        counts: dict[str, float] = {f"{name}_l": rows for name in ("seen", "stored")}
+        counts |= {"matched": 10 * rows, "slice_exact": exact, "slice_matched": 0}
         counts |= {"looked": looked, "looked_exact": looked}
         told = counts | {"control": json.dumps(record)}
         self._query.adapt(progress, told, BUDGET, self.control, "join")
@@ -70,6 +72,16 @@ def test_no_message_before_the_last_one_is_in_force(watched: Watched) -> None:
     watched.apply()
     watched.step(9.0)
     assert len(watched.control.sent()) == 2
+
+
+def test_while_recall_is_not_known_an_idle_query_opens(watched: Watched) -> None:
+    """It was taken for endless results, and the throttle closed to a thousandth."""
+    watched.in_force = {"throttle": {"share": 0.5}}
+    watched.step(2.0)
+    for _ in range(3):
+        watched.step(0.5, rows=5_000, exact=float("inf"))
+        watched.apply()
+    assert watched.in_force["throttle"]["share"] > 0.5
 
 
 def test_to_close_further_does_not_wait(watched: Watched) -> None:

@@ -10,7 +10,16 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin import Band, Budget, Sample, Successive, Where, Within, local
+from shedjoin import (
+    Band,
+    Budget,
+    MostImportant,
+    Sample,
+    Successive,
+    Where,
+    Within,
+    local,
+)
 from shedjoin.columns.terms import Streams
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
 from shedjoin.policies import Harvest, IJoin, Prob
@@ -159,6 +168,7 @@ def test_budgets_and_policies_that_do_not_fit() -> None:
     }
     for wrong, match in (
         ({"budget": Budget(rows=5, cpu=0.5)}, "limits memory only"),
+        ({"budget": CPU, "keep": MostImportant("x", by=Harvest())}, "no importance"),
         ({"budget": Budget(rows=5), "keep": Harvest()}, "limits memory"),
         ({"budget": Budget(rows=5), "keep": IJoin()}, "goes by pairs of rows"),
         ({"budget": Budget(rows=5), "keep": Sample()}, "goes by pairs of rows"),
@@ -167,7 +177,7 @@ def test_budgets_and_policies_that_do_not_fit() -> None:
     ):
         with pytest.raises(ParameterError, match=match):
             local.join([(table, table)], **wrong, **settings)
-    with pytest.raises(ParameterError, match="is for joins by key columns alone"):
+    with pytest.raises(ParameterError, match="limits time alone"):
         local.join([(table, table)], budget=CPU, keep=Prob(), **settings)
     by_key = settings | {"on": "x"}
     with pytest.raises(ParameterError, match="is for joins by Band or Where"):

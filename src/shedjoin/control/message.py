@@ -19,7 +19,13 @@ def encode_message(**settings: object) -> bytes:
     >>> encode_message(budget={"rows": 1000})
     b'{"format": 1, "set": {"budget": {"rows": 1000}}}'
     """
-    text = json.dumps({"format": FORMAT, "set": settings}, sort_keys=True).encode()
+    try:
+        text = json.dumps({"format": FORMAT, "set": settings}, sort_keys=True).encode()
+    except TypeError as error:
+        raise ParameterError(
+            f"{settings!r} cannot be written as JSON: {error}.",
+            fix='write budget={"rows": 1000} or policy={"name": "Fifo"}.',
+        ) from error
     decode_message(text)
     return text
 

@@ -14,7 +14,7 @@ from shedjoin.control.steered import steered
 from shedjoin.errors import ParameterError, ShedjoinError
 from shedjoin.spec.streams import JoinSpec
 
-_REASON = 200
+_REASON = 400
 """Characters of a reason: values that are shown may be long."""
 KEPT = 50
 """Entries that a record keeps; older ones are forgotten, what they set is not."""

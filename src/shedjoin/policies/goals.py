@@ -127,6 +127,11 @@ def shedding_of(
             f"keep={policy!r} is neither a goal nor a policy.",
             fix="write keep=MostResults(), or a policy such as policies.Prob().",
         )
+    if policy.by_predicates and isinstance(goal, MostImportant):
+        raise ParameterError(
+            f"{policy!r} saves work and knows no importance.",
+            fix=f"write keep=policies.{policy!r}.",
+        )
     if not isinstance(recompute, Recompute):
         raise ParameterError(
             f"recompute={recompute!r} is not a scheme.",

@@ -6,6 +6,7 @@ import json
 import logging
 from dataclasses import replace
 from datetime import datetime
+from math import isfinite
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -22,6 +23,8 @@ from shedjoin.spec.throttle import OPEN, Throttle
 
 log = logging.getLogger("shedjoin")
 
+_LEAST = 0.01
+"""Share below which it tells nothing of the results."""
 _CLOSER = 0.8
 """A share so much smaller than the last one sent is sent at once."""
 
@@ -119,6 +122,7 @@ class _Query:
         self._throttling = Throttling(costs=costs)
         self._started: float | None = None
         self._sent, self._asked = "", 1.0
+        self._missed: float | None = None
         self._said: set[str] = set()
 
     def adapt(
@@ -178,15 +182,26 @@ class _Query:
         updates, all_updates = _both(counts, "stored"), rows
         if self._looks:
             updates, all_updates = counts["looked"], counts["looked_exact"]
-        exact, kept = counts["slice_exact"], counts["slice_matched"]
-        known = exact / kept if kept > 0 and share < 1 else 1.0
+        missed = self._missing(counts, share)
         return Observed(
             seconds,
             Work(1, rows, updates, matched),
-            exact=Work(1, rows, all_updates, matched * max(1.0, known)),
+            exact=Work(1, rows, all_updates, matched * missed),
             rows_per_second=rows / waited,
             share=share,
         )
+
+    def _missing(self, counts: dict[str, Any], share: float) -> float:
+        """Tell how many results there are for each one found.
+
+        While recall is not known it is what it was, or follows from the share.
+        """
+        if share >= 1:
+            return 1.0
+        exact, kept = float(counts["slice_exact"]), float(counts["slice_matched"])
+        if isfinite(exact):
+            self._missed = max(1.0, exact / kept) if kept > 0 else 1.0
+        return 1 / max(share, _LEAST) if self._missed is None else self._missed
 
     def _note(
         self,

@@ -27,7 +27,8 @@ def check_bounded(shedding: Shedding) -> None:
         )
     if policy.pairwise:
         raise ParameterError(
-            f"{policy!r} goes by pairs of rows; {_WHAT} is for results of several.",
+            f"keep={policy!r}, which is what some goals stand for, goes by pairs of "
+            f"rows; {_WHAT} is for results of several.",
             fix="leave out keep=, or write one of policies.Fifo(), Recent(), "
             "UntilExpiry(), Rand(), Prob(), Age(), Expected(), Greedy(), or "
             'MostImportant("column", by=policies.Greedy()).',

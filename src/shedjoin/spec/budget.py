@@ -34,7 +34,8 @@ class Budget:
     """What a join may take, over all shards and streams.
 
     The join stays exact until the budget is used up. At the end of every micro-batch
-    no shard holds more than its equal share. Memory and CPU may be limited together.
+    no shard holds more than its equal share. Of two streams joined by key columns
+    memory and CPU may be limited together.
 
     Parameters
     ----------

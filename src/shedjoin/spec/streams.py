@@ -136,6 +136,12 @@ class JoinSpec:
         if replace(self, shedding=shedding).bounded:
             check_bounded(shedding)
             return
+        if self.terms and not policy.by_predicates:
+            raise ParameterError(
+                f"{policy!r} chooses rows to keep, and {shedding.budget!r} limits time "
+                "alone.",
+                fix="leave out keep=, or write Budget(rows=1_000_000).",
+            )
         if policy.by_predicates != bool(self.terms):
             ours, others = "by Band or Where", "by key columns alone"
             if not self.terms:

@@ -103,6 +103,7 @@ class BudgetedJoin:
         table = SlotTable(opening.workspace, streams, seed=opening.seed)
         join = cls._begin(opening, table, payload)
         join.store.shed = shed
+        join.store.shed_us = Missing.of(opening.directory).until_us
         take_over(join.store, residents)
         return join
 

@@ -47,7 +47,8 @@ _FEW, _AT_FIRST = 20.0, 4.0
 """Until so many arrivals were learned from, up to so many times as many are: harvests
 from fewer find little more than chance does."""
 _OFF = 0.25
-"""Of a stream whose arrivals find too little for their work, so much is learned."""
+"""Of a stream whose arrivals find too little for their work, so many are learned from
+as soon as enough is known."""
 _TRY_AGAIN = 0.25
 """Part of what was too much that is forgotten while no lags are chosen, each time."""
 _SECOND_US = 1_000_000
@@ -209,10 +210,12 @@ class Harvesting:
                 return Configuration(whole, policy.shreds, admit=equal)
             return Configuration(whole, shred, part, chosen=False)
         load = learned.load(self._throttle)
-        admit = policy.chances(paced * load.work, load)
+        whole_work = float(learned.seen @ learned.whole_work(self._throttle))
+        admit = policy.chances(paced * whole_work, load)
         if admit is not None:
             return Configuration(whole, policy.shreds, admit=admit)
-        found = policy.harvest(rest * load.work, load)
+        found = policy.harvest(rest * whole_work, load)
+        part *= whole_work / load.work if load.work > 0 else 1.0
         if found is None or found.results <= _BETTER * part * load.results:
             return Configuration(whole, shred, part, chosen=False)
         looks = []
@@ -240,7 +243,7 @@ class Harvesting:
         """Arrivals that are learned from, and the others."""
         spec, stream = self._store.spec, chunk.stream
         looks, shred, chance, *_ = self.configuration
-        if looks[stream] is None:
+        if looks[stream] is None and self.learned.counted[stream] > _FEW:
             shred *= _OFF
         lot = self._lots(chunk, 0)
         order = self.learned.orders[stream]
@@ -304,8 +307,4 @@ class Harvesting:
             _, shred, chance, *_ = self.configuration
             part = max(shred + chance * (1 - shred), 1e-9)
             return throttle.update * self._looked / part
-        each = [
-            direction.predicted(direction.whole).work / max(direction.rate, 1e-9)
-            for direction in self.learned.load(throttle).directions
-        ]
-        return float(self._seen @ np.array(each))
+        return float(self._seen @ self.learned.whole_work(throttle))

@@ -18,7 +18,7 @@ from shedjoin.operators.multiway.lags import BUCKETS
 from shedjoin.operators.multiway.tally import Tally
 from shedjoin.plan.harvest_direction import Direction
 from shedjoin.spec.throttle import Throttle
-from shedjoin.types import IntArray
+from shedjoin.types import FloatArray, IntArray
 
 if TYPE_CHECKING:  # plans need scipy, which joins that keep up do without
     from shedjoin import plan
@@ -152,14 +152,7 @@ class Learned:
             known = float(self.pair_partial[stream, list(order)].min())
             if known < _ENOUGH:
                 continue
-            hops = {
-                other: hop_of(self._counted((stream, other), "pair_"))
-                for other in order
-            }
-            made = {
-                some: direction_of(1.0, [hops[other] for other in some], throttle)
-                for some in permutations(order)
-            }
+            made = self._in_any_order(stream, throttle)
             better = _BETTER + _UNSURE / known**0.5
             best = _best(made, order, price, better)
             if best != order:
@@ -173,8 +166,50 @@ class Learned:
         """Results that a unit of work has to bring, so that only so much is done."""
         from shedjoin import plan
 
-        load = self.load(throttle)
-        return plan.price_of_work(throttle.share * load.work, load)
+        work = throttle.share * float(self.seen @ self.whole_work(throttle))
+        return plan.price_of_work(work, self.load(throttle))
+
+    def whole_work(self, throttle: Throttle) -> FloatArray:
+        """Work of an arrival of each stream that looks at everything.
+
+        It meets the streams in the order that takes the least: that is what a join
+        without a throttle does, and of which a share may be done. Orders that suit a
+        few lags may take far more for all of them.
+        """
+        directions = self.load(throttle).directions
+        whole = [
+            each.predicted(each.whole).work / max(each.rate, 1e-9)
+            for each in directions
+        ]
+        for stream, order in enumerate(self.orders):
+            if (
+                len(order) > 1
+                and self.pair_partial[stream, list(order)].min() >= _ENOUGH
+            ):
+                made = self._in_any_order(stream, throttle).values()
+                least = min(each.predicted(each.whole).work for each in made)
+                whole[stream] = min(whole[stream], least)
+        return np.array(whole)
+
+    def _in_any_order(
+        self, stream: int, throttle: Throttle
+    ) -> dict[tuple[int, ...], Direction]:
+        """One arrival of a stream, as if hops were independent."""
+        part, order = self._stored_part, self.orders[stream]
+        hops = {
+            other: hop_of(self._counted((stream, other), "pair_"), part=part[other])
+            for other in order
+        }
+        return {
+            some: direction_of(1.0, [hops[other] for other in some], throttle)
+            for some in permutations(order)
+        }
+
+    @property
+    def _stored_part(self) -> FloatArray:
+        """Part of the arrivals of each stream that was stored."""
+        part = self.stored / np.maximum(self.seen, 1e-9)
+        return np.where(self.seen > 0, part, 1.0)
 
     def _counted(self, hop: tuple[int, int], prefix: str = "") -> Counted:
         """Counts of a hop; of ``pair_``, where it is the first one."""
@@ -184,8 +219,7 @@ class Learned:
         """Results and work of the whole join, as learned; arrivals as they faded."""
         from shedjoin import plan
 
-        part = np.where(self.seen > 0, self.stored / np.maximum(self.seen, 1e-9), 1.0)
-        directions = []
+        part, directions = self._stored_part, []
         for stream, order in enumerate(self.orders):
             hops = [
                 hop_of(self._counted((stream, other)), part=part[other])
