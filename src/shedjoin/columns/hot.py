@@ -47,7 +47,8 @@ def as_integers(array: pa.Array) -> pa.Array:
     return array
 
 
-def _in_microseconds(array: pa.Array) -> pa.Array:
+def in_microseconds(array: pa.Array) -> pa.Array:
+    """Times in microseconds."""
     if array.type.unit == "us":
         return array
     return pc.cast(array, pa.timestamp("us", array.type.tz), safe=False)
@@ -62,7 +63,7 @@ def hot_columns(rows: pa.RecordBatch, stream: StreamSpec, *, direct: bool) -> Ho
         key = as_int64(rows.column(stream.keys[0] if direct else HASH_COLUMN))
     else:
         key = np.zeros(rows.num_rows, np.int64)
-    time = as_int64(_in_microseconds(rows.column(stream.time)))
+    time = as_int64(in_microseconds(rows.column(stream.time)))
     key.flags.writeable = False
     time.flags.writeable = False
     return Hot(key, time)

@@ -9,10 +9,11 @@ import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob, digest
 from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
-from shedjoin.columns.hot import hot_columns
+from shedjoin.columns.hot import as_int64, hot_columns
 from shedjoin.columns.ipc import encode_rows
-from shedjoin.columns.placing import Placed, placed
+from shedjoin.columns.placing import Placed, placed, shard_of
 from shedjoin.columns.schema import plain
+from shedjoin.spec.relation import RELATION, RIGHT_KEY
 from shedjoin.spec.streams import JoinSpec
 
 COLLECT_BYTES = 16 << 20
@@ -39,6 +40,17 @@ def _split(
         return
     for number, part in _parts(rows, where, spec.shards):
         yield from ((number, blob) for blob in _encoded(part, stream))
+
+
+def pack_relation(
+    batches: Iterable[pa.RecordBatch], spec: JoinSpec
+) -> Iterator[tuple[int, Blob]]:
+    """Blobs of packed relation rows, each with the shard of its right key."""
+    for group in grouped(batches, COLLECT_BYTES):
+        rows = plain(pa.concat_batches(group))
+        shard = shard_of(as_int64(rows.column(RIGHT_KEY)), spec.shards)
+        for number, part in _parts(rows, Placed(None, shard), spec.shards):
+            yield from ((number, blob) for blob in _encoded(part, RELATION))
 
 
 def _parts(

@@ -47,10 +47,13 @@ def placed(rows: pa.RecordBatch, hot: Hot, stream: int, spec: JoinSpec) -> Place
     """Place rows of a stream."""
     if spec.placement == "key" or spec.shards == 1:
         return Placed(None, shard_of(hot.key, spec.shards))
-    if spec.placement == "copies":
-        if stream == ANCHOR:
-            return Placed(None, shard_of(content(rows), spec.shards))
-        return Placed(None, np.zeros(0, np.int64))
+    if spec.placement in ("copies", "relation"):
+        # The relation is known where its right key is, and left keys may be anywhere.
+        copied = (stream == ANCHOR) == (spec.placement == "relation")
+        if copied:
+            return Placed(None, np.zeros(0, np.int64))
+        key = content(rows) if spec.placement == "copies" else hot.key
+        return Placed(None, shard_of(key, spec.shards))
     term = next(term for term in spec.terms if isinstance(term, BandTerm))
     codes = order_codes(rows.column(term.columns[stream]))
     low = high = codes

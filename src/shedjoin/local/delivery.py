@@ -10,9 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shedjoin.columns.arrivals import Blob
-from shedjoin.columns.packing import pack
+from shedjoin.columns.packing import pack, pack_relation
+from shedjoin.columns.relating import relation_rows, with_hashes
 from shedjoin.local.tables import usable_rows, with_importance
 from shedjoin.spec.importance import Source
+from shedjoin.spec.relation import LEFT_KEY, RIGHT_KEY
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.spec.terms import columns_of
 
@@ -30,7 +32,7 @@ class Delivery:
     ) -> Iterator[tuple[int, Blob]]:
         """Blobs of one micro-batch with their shards."""
         parts = []
-        worth = self.importance or (None,) * len(tables)
+        worth = self.importance or (None,) * len(spec.streams)
         for number, stream in enumerate(spec.streams):
             named = columns_of(spec.terms, number)
             usable = usable_rows(tables[number], stream, named, direct=spec.direct)
@@ -42,6 +44,20 @@ class Delivery:
             random.Random(self.shuffle_seed).shuffle(parts)  # noqa: S311
         for number, rows in parts:
             yield from pack([rows], number, spec)
+        if spec.relation is not None:
+            for table in tables[len(spec.streams) :]:
+                yield from pack_relation(_related(table, spec), spec)
+
+
+def _related(table: pa.Table, spec: JoinSpec) -> Iterator[pa.RecordBatch]:
+    """Changes of a relation, as shards take them."""
+    if spec.relation is not None:
+        for rows in table.to_batches():
+            if spec.direct:
+                yield relation_rows(rows, spec.relation)
+            else:
+                hashed = with_hashes(rows, spec.relation)
+                yield relation_rows(hashed, spec.relation, (LEFT_KEY, RIGHT_KEY))
 
 
 def greatest_us(table: pa.Table, spec: JoinSpec, number: int) -> int | None:

@@ -85,7 +85,7 @@ class Runner:
         self._watermark.observe(
             [
                 greatest_us(table, self._spec, stream)
-                for stream, table in enumerate(tables)
+                for stream, table in enumerate(tables[: len(self._spec.streams)])
             ]
         )
 

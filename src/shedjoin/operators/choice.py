@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from shedjoin.operators.budgeted.join import BudgetedJoin
 from shedjoin.operators.exact.join import ExactJoin
 from shedjoin.operators.frame.join import Join, Opening
 from shedjoin.operators.multiway.bounded import BoundedJoin
 from shedjoin.operators.multiway.join import MultiwayJoin
+from shedjoin.operators.star.join import StarJoin
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
-_KINDS: dict[str, type[ExactJoin | BudgetedJoin | MultiwayJoin | BoundedJoin]] = {
+_Operator: TypeAlias = ExactJoin | BudgetedJoin | MultiwayJoin | BoundedJoin | StarJoin
+_KINDS: dict[str, type[_Operator]] = {
     operator.kind: operator
-    for operator in (ExactJoin, BudgetedJoin, MultiwayJoin, BoundedJoin)
+    for operator in (ExactJoin, BudgetedJoin, MultiwayJoin, BoundedJoin, StarJoin)
 }
 
 
 def kind_of(spec: JoinSpec) -> str:
     """Name the kind of join."""
+    if spec.relation is not None:
+        return StarJoin.kind
     if spec.bounded:
         return BoundedJoin.kind
     if spec.terms:

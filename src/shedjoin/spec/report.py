@@ -41,6 +41,9 @@ class Report:
     ``variance_*`` are predicted variances of that estimate by three schemes, up to a
     factor that they share; ``keep=Sample()`` takes the least.
 
+    Of a join through a relation, ``changes`` of it came, of which ``changes_late`` were
+    too late for some rows, and ``relation`` rows of it have not ended.
+
     ``ahead`` rows lie more than the window after what both streams have reached, under
     a budget more than the window after the clock of shedding, which may lead that a
     little: they are joined as usual, but may have a wrong clock, or the other stream
@@ -54,6 +57,9 @@ class Report:
     seen: tuple[int, ...] = ()
     late: tuple[int, ...] = ()
     ahead: int = 0
+    changes: int = 0
+    changes_late: int = 0
+    relation: int = 0
     stored: tuple[int, ...] = ()
     expired: tuple[int, ...] = ()
     resident: tuple[int, ...] = ()

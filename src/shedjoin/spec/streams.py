@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Literal, TypeAlias
@@ -12,6 +13,7 @@ from shedjoin.errors import ColumnError, ParameterError
 from shedjoin.spec.bounded import check_bounded
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.keys import OutputColumn
+from shedjoin.spec.relation import RelationSpec
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.terms import BandTerm, Term
 
@@ -27,8 +29,9 @@ PAIR = 2
 """Streams of a join of two."""
 ANCHOR = 0
 """Without a key, rows of this stream go to one shard and rows of others are copied."""
-Placement: TypeAlias = Literal["key", "cells", "copies"]
-"""How rows find their shards: by key, by cells of a Band, or copied to all of them."""
+Placement: TypeAlias = Literal["key", "cells", "copies", "relation"]
+"""How rows find their shards: by key, by cells of a Band, copied to all of them, or by
+the key of the right stream, with rows of the left one copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,8 @@ class JoinSpec:
     then compare the key itself, and no hash is carried or checked. Streams without key
     columns all have the same key.
 
+    With a ``relation`` the keys of both streams are those of a row of it, each its own.
+
     ``terms`` are what else rows of a result must meet. ``cells`` are those of the first
     Band; None are cells of equal width.
     """
@@ -70,10 +75,13 @@ class JoinSpec:
     shedding: Shedding | None = None
     terms: tuple[Term, ...] = ()
     cells: Cells | None = None
+    relation: RelationSpec | None = None
 
     @property
     def placement(self) -> Placement:
         """How rows find their shards."""
+        if self.relation is not None:
+            return "relation"
         if self.streams[ANCHOR].keys:
             return "key"
         banded = any(isinstance(term, BandTerm) for term in self.terms)
@@ -111,6 +119,20 @@ class JoinSpec:
             )
         return spec
 
+    def through(
+        self,
+        relation: RelationSpec,
+        keys: Sequence[tuple[str, ...]],
+        *,
+        direct: bool,
+    ) -> JoinSpec:
+        """Say that a relation has the keys of both streams."""
+        streams = tuple(
+            replace(stream, keys=own)
+            for stream, own in zip(self.streams, keys, strict=True)
+        )
+        return replace(self, streams=streams, direct=direct, relation=relation)
+
     def with_shedding(self, shedding: Shedding | None) -> JoinSpec:
         """Say how the join sheds; of a sample, results have two more columns."""
         if shedding is not None:
@@ -131,6 +153,11 @@ class JoinSpec:
 
     def check_shedding(self, shedding: Shedding) -> None:
         """Refuse a budget that this join cannot keep to."""
+        if self.relation is not None:
+            raise ParameterError(
+                f"{shedding.budget!r}: a join through a relation has no budget yet.",
+                fix="leave out budget=.",
+            )
         shedding.budget.check(len(self.streams), self.shards)
         policy = shedding.policy
         if replace(self, shedding=shedding).bounded:
@@ -207,6 +234,8 @@ def _digest(spec: JoinSpec, terms: tuple[tuple[object, ...], ...]) -> str:
     del facts["output"], facts["shedding"], facts["terms"], facts["cells"]
     if terms:  # digests of joins without are as they were before there were any
         facts["terms"] = terms
+    if spec.relation is None:
+        del facts["relation"]
     if spec.cells is not None:
         facts["cells"] = asdict(spec.cells)
     text = json.dumps(facts, sort_keys=True)

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shedjoin.columns.hot import Hot
-from shedjoin.kernels.index import Pairs, fixed, probe
-from shedjoin.operators.exact.ring import Ring
+from shedjoin.operators.exact.ring import Ring, probed
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.types import IntArray
 
@@ -73,27 +72,9 @@ def matches(
 def _hop(
     store: WindowStore, partial: Partial, stream: int, room: int, *, in_order: bool
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Which of the partial results met which slots of a stream.
-
-    The order of what a probe finds depends on residents that are gone but still linked.
-    Where it decides which matches come together, they are sorted: a step gives the same
-    batches whether its state was restored or not.
-    """
+    """Which of the partial results met which slots of a stream."""
     ring, keep_us = store.rings[stream], store.spec.keeps_us[stream]
-    low = partial.latest - keep_us
-    limits = fixed(partial.key), fixed(low), fixed(partial.until)
-    pairs = Pairs.room(room)
-    start, end = 0, partial.key.size
-    while start < end:
-        found, after, steps = probe(*limits, start, ring.index, ring.base, pairs)
+    limits = partial.key, partial.latest - keep_us, partial.until
+    for at, slot, steps in probed(ring, *limits, room, in_order=in_order):
         store.longest_chain = max(store.longest_chain, steps)
-        arrival, slot = pairs.arrival[:found], pairs.slot[:found]
-        if in_order or found > room:
-            order = np.lexsort((slot, arrival))
-            arrival, slot = arrival[order], slot[order]
-        for first in range(0, found, room):
-            part = slice(first, min(first + room, found))
-            yield arrival[part], slot[part]
-        if not found and after < end:
-            pairs = pairs.doubled()  # one of them has more than room
-        start = after
+        yield at, slot

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+import numpy as np
+
 from shedjoin.columns.hot import Hot
 from shedjoin.kernels.index import (
+    NEVER,
     NOWHERE,
     STRIDE,
     Index,
+    Pairs,
     bury,
+    fixed,
     link,
+    probe,
     read_run,
     times_of,
 )
@@ -95,6 +103,18 @@ class Ring:
         """Times of some slots."""
         return times_of(self.entries, slot)
 
+    def hot(self, slot: IntArray) -> Hot:
+        """Keys and times of some slots."""
+        entry = self._entry(slot)
+        return Hot(self.entries[entry], self.entries[entry + 1])
+
+    def bury_each(self, slot: IntArray) -> None:
+        """Make some slots unmatchable."""
+        self.entries[self._entry(slot) + 1] = NEVER
+
+    def _entry(self, slot: IntArray) -> IntArray:
+        return STRIDE * (slot & (self.entries.size // STRIDE - 1))
+
     def bury(self, first_slot: int, rows: int) -> None:
         """Make a run of slots unmatchable."""
         bury(first_slot, rows, self.entries)
@@ -118,3 +138,38 @@ class Ring:
         size = max(1 << (2 * span - 1).bit_length() - 1, _SMALLEST)
         self.index = self._empty(size)
         link(residents.key, residents.time, self.base, self.index)
+
+
+def probed(
+    ring: Ring,
+    key: IntArray,
+    low: IntArray,
+    high: IntArray,
+    room: int,
+    *,
+    in_order: bool,
+) -> Iterator[tuple[IntArray, IntArray, int]]:
+    """Which rows met which slots of their key, from a time to another one.
+
+    About as many are given at once as there is room, with the longest chain that was
+    walked. The arrays are good until the next ones are asked for.
+
+    The order of what a probe finds depends on residents that are gone but still linked.
+    Where it decides which matches come together, they are sorted: a step gives the same
+    batches whether its state was restored or not.
+    """
+    limits = fixed(key), fixed(low), fixed(high)
+    pairs = Pairs.room(room)
+    start, end = 0, key.size
+    while start < end:
+        found, after, steps = probe(*limits, start, ring.index, ring.base, pairs)
+        row, slot = pairs.arrival[:found], pairs.slot[:found]
+        if in_order or found > room:
+            order = np.lexsort((slot, row))
+            row, slot = row[order], slot[order]
+        for first in range(0, found, room):
+            part = slice(first, min(first + room, found))
+            yield row[part], slot[part], steps
+        if not found and after < end:
+            pairs = pairs.doubled()  # one of them has more than room
+        start = after

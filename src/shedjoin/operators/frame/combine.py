@@ -31,10 +31,10 @@ def combine_rows(
     if not spec.direct:
         same = _same_keys(spec, met)
         parts = [Met(each.rows, each.at[same]) for each in parts]
-    return _combine(spec, parts)
+    return joined_columns(spec, parts)
 
 
-def _combine(spec: JoinSpec, parts: Sequence[Met]) -> Iterator[pa.RecordBatch]:
+def joined_columns(spec: JoinSpec, parts: Sequence[Met]) -> Iterator[pa.RecordBatch]:
     """Take the rows of all streams; in halves where a column would overflow."""
     places = [pa.array(met.at) for met in parts]
     # What the join says itself comes last.
@@ -49,7 +49,7 @@ def _combine(spec: JoinSpec, parts: Sequence[Met]) -> Iterator[pa.RecordBatch]:
         if not half:
             raise
         for half_of in (slice(None, half), slice(half, None)):
-            yield from _combine(spec, [Met(m.rows, m.at[half_of]) for m in parts])
+            yield from joined_columns(spec, [Met(m.rows, m.at[half_of]) for m in parts])
     else:
         yield pa.RecordBatch.from_arrays(columns, [c.name for c in spec.output])
 

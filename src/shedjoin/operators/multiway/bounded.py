@@ -18,6 +18,7 @@ from shedjoin.columns.schema import as_stored
 from shedjoin.errors import ParameterError
 from shedjoin.kernels.ranges import TIME
 from shedjoin.models.several import SeveralModels
+from shedjoin.operators.frame.gone_log import GoneLog
 from shedjoin.operators.frame.join import (
     BEGINNING_MS,
     Opening,
@@ -30,7 +31,6 @@ from shedjoin.operators.frame.models_log import ModelsLog
 from shedjoin.operators.multiway.bounded_step import Bounded, bounded_step
 from shedjoin.operators.multiway.bounded_store import BoundedStore
 from shedjoin.operators.multiway.counted import counted_keys, reach
-from shedjoin.operators.multiway.gone_log import GoneLog
 from shedjoin.operators.multiway.layout import ADDED, NUMBER, numbered
 from shedjoin.operators.multiway.learning import Arrived, Learning
 from shedjoin.operators.multiway.losses import Losses

@@ -1,0 +1,116 @@
+"""Relation rows as shards hold them: keys of both streams, and when they are active."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from shedjoin.columns.hashing import hash_rows
+from shedjoin.columns.hot import as_int64, as_integers, in_microseconds
+from shedjoin.errors import ParameterError
+from shedjoin.spec.relation import (
+    ALWAYS_US,
+    BEGIN,
+    DELETED,
+    END,
+    LEFT_KEY,
+    RIGHT_KEY,
+    RelationSpec,
+)
+from shedjoin.types import BoolArray, IntArray
+
+_CHANGES = ("insert", "delete")
+
+
+class Related(NamedTuple):
+    """Relation rows, or deletions of some, which have an end alone."""
+
+    left: IntArray
+    right: IntArray
+    begin: IntArray
+    end: IntArray
+    deleted: BoolArray
+
+    @staticmethod
+    def of(rows: pa.RecordBatch) -> Related:
+        """Read packed rows."""
+        names = (LEFT_KEY, RIGHT_KEY, BEGIN, END)
+        left, right, begin, end = (as_int64(rows.column(name)) for name in names)
+        deleted = rows.column(DELETED).to_numpy(zero_copy_only=False)
+        return Related(left, right, begin, end, deleted)
+
+    def take(self, at: IntArray) -> Related:
+        """Some of them."""
+        left, right, begin, end = (each[at] for each in self[:4])
+        return Related(left, right, begin, end, self.deleted[at])
+
+
+def relation_rows(
+    rows: pa.RecordBatch, spec: RelationSpec, hashes: Sequence[str] = ()
+) -> pa.RecordBatch:
+    """Packed rows: keys and times, and the key columns if keys are hashed.
+
+    ``hashes`` are columns with the hashes of both keys; without them keys are the bits
+    of a column. Rows with a null key relate nothing and are left out.
+    """
+    for name in {name for own in spec.keys for name in own}:
+        if rows.column(name).null_count:
+            rows = rows.filter(pc.is_valid(rows.column(name)))
+    begin = _times(rows, spec.begin, -ALWAYS_US)
+    end = _times(rows, spec.end, ALWAYS_US)
+    deleted = np.zeros(rows.num_rows, np.bool_)
+    if spec.change is not None:
+        deleted = _deleted(rows.column(spec.change))
+        end = np.where(deleted, begin, end)
+        begin = np.where(deleted, -ALWAYS_US, begin)
+    keys = hashes or [own[0] for own in spec.keys]
+    packed = {
+        LEFT_KEY: as_int64(rows.column(keys[0])),
+        RIGHT_KEY: as_int64(rows.column(keys[1])),
+        BEGIN: begin,
+        END: end,
+        DELETED: deleted,
+    }
+    if hashes:
+        for side, own in enumerate(spec.keys):
+            names = key_names(side, len(own))
+            packed |= dict(zip(names, (rows.column(n) for n in own), strict=True))
+    return pa.record_batch(packed)
+
+
+def with_hashes(rows: pa.RecordBatch, spec: RelationSpec) -> pa.RecordBatch:
+    """Rows with a column for the hash of each key, called as in packed rows."""
+    for name, own in zip((LEFT_KEY, RIGHT_KEY), spec.keys, strict=True):
+        hashed = hash_rows([rows.column(key) for key in own])
+        rows = rows.append_column(name, pa.array(hashed))
+    return rows
+
+
+def key_names(side: int, count: int) -> list[str]:
+    """Names of the key columns in packed rows, where keys are hashed."""
+    return [f"__shedjoin_key_{side}_{place}" for place in range(count)]
+
+
+def _times(rows: pa.RecordBatch, name: str | None, unlimited: int) -> IntArray:
+    if name is None:
+        return np.full(rows.num_rows, unlimited)
+    times = as_integers(in_microseconds(rows.column(name))).fill_null(unlimited)
+    return np.clip(as_int64(times), -ALWAYS_US, ALWAYS_US)
+
+
+def _deleted(column: pa.Array) -> BoolArray:
+    """Which changes are deletions."""
+    said = pc.utf8_lower(column.cast(pa.string()))
+    unknown = pc.invert(pc.is_in(said, pa.array(_CHANGES)))
+    if pc.any(unknown).as_py():
+        what = column.filter(unknown)[0].as_py()
+        raise ParameterError(
+            f"a change of the relation is {what!r}.",
+            fix='write "insert" or "delete" into the column, e.g. by F.when(...).',
+        )
+    deleted: BoolArray = pc.equal(said, "delete").to_numpy(zero_copy_only=False)
+    return deleted

@@ -1,0 +1,1 @@
+"""The join of two streams through a relation that may change."""

@@ -1,0 +1,110 @@
+"""The star join of one shard: how it is opened, and what it stores of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from shedjoin.columns.arrivals import Blob
+from shedjoin.errors import StateMismatchError
+from shedjoin.operators.exact.runs import Run, Stored
+from shedjoin.operators.frame.gone_log import GoneLog
+from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.star.step import star_step
+from shedjoin.operators.star.store import StarStore
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs, Commit
+from shedjoin.state.directory import Directory
+from shedjoin.state.payload import Payload
+
+
+class StarJoin:
+    """Rows of two streams are joined if a relation has both their keys.
+
+    Parameters
+    ----------
+    store : StarStore
+        Residents and relation.
+    gone : GoneLog
+        Which rows of segments left before their time.
+    """
+
+    kind = "star"
+
+    def __init__(self, store: StarStore, gone: GoneLog) -> None:
+        self.spec = store.spec
+        self.store = store
+        self.payload = store.payload
+        self._gone = gone
+
+    @classmethod
+    def open(cls, opening: Opening) -> StarJoin:
+        """Open it from stored state, or begin."""
+        spec, directory, workspace = (
+            opening.spec,
+            opening.directory,
+            opening.workspace,
+        )
+        own: dict[str, Any] = {} if directory is None else directory.own
+        stored = Stored((), (0, 0), opening.seed)
+        payload = Payload(workspace)
+        if directory is not None:
+            segments = {segment.id: segment for segment in directory.segments}
+            runs = tuple(Run(segments[number], *run) for number, *run in own["runs"])
+            stored = Stored(runs, tuple(own["ends"]), own["seed"])
+            payload = Payload(workspace, directory.segments, directory.next_id)
+        store = StarStore(
+            *(spec, payload, workspace, stored, own.get("relation", {})),
+            opened=opening.opened,
+        )
+        gone = GoneLog(own.get("gone", ()))
+        if directory is not None:
+            store.watermark_ms = directory.watermark_ms
+            if not opening.opened:
+                store.restore_without(opening.blobs, gone.places(opening.blobs))
+        return cls(store, gone)
+
+    @classmethod
+    def adopt(
+        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
+    ) -> StarJoin:
+        """Refuse: a checkpoint of another kind of join has no relation."""
+        del payload, residents
+        kind = "" if opening.directory is None else opening.directory.kind
+        raise StateMismatchError(
+            f"the checkpoint is that of a join of the kind {kind!r}.",
+            fix="start the join through a relation with a new checkpoint.",
+        )
+
+    @staticmethod
+    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
+        """Refuse: no other kind of join goes on with these residents."""
+        del blobs, directory, spec
+        raise StateMismatchError(
+            "the checkpoint is that of a join through a relation.",
+            fix="start the join with a new checkpoint.",
+        )
+
+    @staticmethod
+    def numbers(directory: Directory) -> list[int]:
+        """Numbers of all blobs but the directory."""
+        own = directory.own
+        logs = [*own["gone"], *own["relation"]["ends"]]
+        segments = [segment.id for segment in directory.segments]
+        return [*segments, *(number for number, _, _ in logs)]
+
+    def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
+        """Join the arrivals of a micro-batch and let go of what has expired."""
+        return star_step(self.store, arrived, watermark_ms)
+
+    def write(self, changes: Commit) -> dict[str, Any]:
+        """Write who left and what changed; give the part of the directory."""
+        store = self.store
+        self._gone.write(store, changes)
+        return {
+            "runs": [[run.segment.id, *run[1:]] for runs in store.runs for run in runs],
+            "ends": [ring.end for ring in store.rings],
+            "seed": store.seed,
+            "gone": self._gone.parts,
+            "relation": store.relation.write(changes),
+        }

@@ -1,0 +1,105 @@
+"""Matches through a relation: of arrivals, and of relation rows that are new."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.arrivals import Chunk
+from shedjoin.columns.equality import equal_rows
+from shedjoin.columns.relating import key_names
+from shedjoin.operators.exact.ring import probed
+from shedjoin.operators.frame.combine import Met, joined_columns
+from shedjoin.operators.frame.results import ROOM, gathered, room_for
+from shedjoin.operators.star.relation import Grown
+from shedjoin.operators.star.store import StarStore
+from shedjoin.types import BoolArray, IntArray
+
+LEFT, RIGHT = 0, 1
+
+
+class Found(NamedTuple):
+    """Rows that met: slots of a relation row and of residents, by stream.
+
+    Arrivals are given as rows of their chunk, in place of slots.
+    """
+
+    relation: IntArray
+    left: IntArray
+    right: IntArray
+
+
+def joined_arrivals(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+    """Join arrivals with the residents that a relation row relates them to.
+
+    It is active at both their times.
+    """
+    own, other = chunk.stream, 1 - chunk.stream
+    relation, ring = store.relation.rows, store.rings[other]
+    keeps_us, time = store.spec.keeps_us, chunk.hot.time
+    related = np.zeros(time.size, np.bool_)
+    room = room_for(chunk, [(run.segment for run in store.runs[other])])
+    for at, row in relation.active(own, chunk.hot.key, time):
+        related[at] = True
+        low = np.maximum(time[at] - keeps_us[other], relation.begin[row])
+        high = np.minimum(time[at] + keeps_us[own], relation.end[row] - 1)
+        limits = relation.keys(other)[row], low, high
+        for hit, slot, steps in probed(ring, *limits, room, in_order=True):
+            store.longest_chain = max(store.longest_chain, steps)
+            met = (at[hit], slot) if own == LEFT else (slot, at[hit])
+            yield from _results(store, Found(row[hit], *met), chunk)
+    if store.fixed:
+        store.related = related
+
+
+def joined_relation(store: StarStore, grown: Grown) -> Iterator[pa.RecordBatch]:
+    """Join residents through relation rows that came after them."""
+    relation, keeps_us = store.relation.rows, store.spec.keeps_us
+    left, right = store.rings
+    begin, end = relation.begin[grown.slot], relation.end[grown.slot]
+    limits = relation.keys(LEFT)[grown.slot], begin, end - 1
+    for at, slot, _ in probed(left, *limits, ROOM, in_order=True):
+        at, slot = at.copy(), slot.copy()  # noqa: PLW2901  (good until the next ones)
+        row, time = grown.slot[at], left.times(slot)
+        low = np.maximum(time - keeps_us[RIGHT], begin[at])
+        high = np.minimum(time + keeps_us[LEFT], end[at] - 1)
+        ranges = relation.keys(RIGHT)[row], low, high
+        for hit, other, _ in probed(right, *ranges, ROOM, in_order=True):
+            latest = np.maximum(time[hit], right.times(other))
+            new = latest >= grown.since[at[hit]]
+            hit, other = hit[new], other[new]  # noqa: PLW2901
+            yield from _results(store, Found(row[hit], slot[hit], other))
+
+
+def _results(
+    store: StarStore, found: Found, chunk: Chunk | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Take the payload of both streams."""
+    if not found.left.size:
+        return
+    met = []
+    for stream, slot in ((LEFT, found.left), (RIGHT, found.right)):
+        if chunk is not None and chunk.stream == stream:
+            met.append(Met(chunk.rows, slot))
+        else:
+            rows = gathered(store.by_segment(stream, slot), slot.size)
+            met.append(Met(rows, np.arange(slot.size)))
+    if not store.spec.direct:
+        same = _same_keys(store, found.relation, met)
+        met = [Met(each.rows, each.at[same]) for each in met]
+    yield from joined_columns(store.spec, met)
+
+
+def _same_keys(store: StarStore, relation: IntArray, met: list[Met]) -> BoolArray:
+    """Check true keys: different ones may share a hash."""
+    rows = store.relation.taken(relation)
+    same = np.ones(relation.size, np.bool_)
+    for side, each in enumerate(met):
+        keys = store.spec.streams[side].keys
+        for name, key in zip(key_names(side, len(keys)), keys, strict=True):
+            own = each.rows.column(key).take(pa.array(each.at))
+            same &= equal_rows(rows.column(name), own)
+    return same

@@ -1,0 +1,153 @@
+"""The stored form of a relation.
+
+Rows lie in segments as they came, and ends that changed since in a log. When most rows
+have ended, those that have not are stored anew, with new slots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.batches import chunked
+from shedjoin.columns.relating import Related
+from shedjoin.operators.frame.results import Parts, gathered
+from shedjoin.operators.star.relation import Grown, Relation
+from shedjoin.spec.relation import END, RELATION
+from shedjoin.state.blobs import Blobs, Commit
+from shedjoin.state.changes import ChangeLog
+from shedjoin.state.merging import newest_to_merge
+from shedjoin.state.payload import Payload
+from shedjoin.state.workspace import Workspace
+from shedjoin.types import IntArray
+
+_LOG = 1
+_SLACK = 1 << 10
+"""For fewer rows that have ended the others are not stored anew."""
+
+
+class RelationStore:
+    """Relation rows of one shard, and how they are stored.
+
+    Parameters
+    ----------
+    workspace : Workspace
+        Holds indexes and arrays.
+    payload : Payload
+        Their rows.
+    seed : int
+        Of the buckets.
+    own : dict
+        What was stored; empty where nothing was.
+    opened : bool
+        The workspace holds them already; otherwise :meth:`restore` fills it.
+    """
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        payload: Payload,
+        seed: int,
+        own: dict[str, Any],
+        *,
+        opened: bool,
+    ) -> None:
+        self._payload = payload
+        self._numbers: list[int] = list(own.get("segments", ()))
+        self._log = ChangeLog(_LOG, "slot", own.get("ends", ()))
+        self._moved = [np.zeros(0, np.int64)]
+        self._anew = False
+        count = own.get("rows", 0) if opened else 0
+        self.rows = Relation(workspace, count, seed)
+
+    def restore(self, blobs: Blobs) -> None:
+        """Fill an empty workspace from what is stored."""
+        for number in self._numbers:
+            rows = self._payload.restore(number, blobs)
+            self.rows.append(Related.of(rows))
+        for part in self._log.read(blobs):
+            slot, end = (part.column(name).to_numpy() for name in ("slot", "end"))
+            self.rows.set_ends(slot, end)
+
+    def apply(self, changes: pa.RecordBatch) -> tuple[Grown, IntArray]:
+        """Take in changes; tell which rows relate more, and whose end moved."""
+        applied = self.rows.apply(Related.of(changes))
+        if applied.new.size:
+            for rows in chunked(iter([changes.take(pa.array(applied.new))])):
+                self._numbers.append(self._payload.add(RELATION, rows).id)
+        self._moved.append(applied.moved)
+        return applied.grown, applied.moved
+
+    def tidy(self, horizon_us: int) -> None:
+        """Store rows anew if most of them end up to a time; merge small segments."""
+        alive = np.flatnonzero(self.rows.end[: self.rows.count] > horizon_us)
+        if self.rows.count > 2 * alive.size + _SLACK:
+            self._store_anew(alive)
+        elif self._numbers:
+            segments = [self._payload.segments[number] for number in self._numbers]
+            merged = newest_to_merge(segments)
+            if merged:
+                self._rewrite(len(segments) - merged)
+
+    def by_segment(self, slot: IntArray) -> Parts:
+        """Sort relation rows by segment, as payload is given."""
+        sizes = [self._payload.segments[number].rows for number in self._numbers]
+        first = np.cumsum([0, *sizes])
+        owner = np.searchsorted(first, slot, side="right") - 1
+        ids = np.array(self._numbers)
+        return self._payload.by_segment(ids, owner, slot - first[owner])
+
+    def taken(self, slot: IntArray) -> pa.RecordBatch:
+        """Packed rows of some slots."""
+        return gathered(self.by_segment(slot), slot.size)
+
+    def write(self, changes: Commit) -> dict[str, Any]:
+        """Write ends that changed; give the part of the directory."""
+        slot = np.unique(np.concatenate(self._moved))
+        if self._anew:
+            self._log.forget(changes)
+        elif self._log.is_long(slot.size, self.rows.count):
+            self._log.forget(changes)
+            slot = np.arange(self.rows.count)
+        ends = pa.record_batch({"slot": slot, "end": self.rows.end[slot]})
+        self._log.add(ends, changes)
+        self._moved, self._anew = [np.zeros(0, np.int64)], False
+        return {
+            "segments": self._numbers,
+            "rows": self.rows.count,
+            "ends": self._log.parts,
+        }
+
+    @staticmethod
+    def numbers(own: dict[str, Any]) -> Sequence[int]:
+        """Numbers of the blobs of the log."""
+        return [number for number, _, _ in own["ends"]]
+
+    def _store_anew(self, alive: IntArray) -> None:
+        """Forget all rows but some, which get new slots and are stored as they are."""
+        end = pa.array(self.rows.end[alive])
+        kept = list(chunked(iter([self.taken(alive)]))) if alive.size else []
+        self._drop(0)
+        self.rows.clear()
+        for rows in kept:
+            place = rows.schema.get_field_index(END)
+            own, end = end[: rows.num_rows], end[rows.num_rows :]
+            rows = rows.set_column(place, END, own)  # noqa: PLW2901
+            self.rows.append(Related.of(rows))
+            self._numbers.append(self._payload.add(RELATION, rows).id)
+        self._anew = True
+
+    def _rewrite(self, first: int) -> None:
+        """Put the newest segments into one."""
+        kept = [self._payload.get(number) for number in self._numbers[first:]]
+        merged = list(chunked(iter(kept)))
+        self._drop(first)
+        self._numbers += [self._payload.add(RELATION, rows).id for rows in merged]
+
+    def _drop(self, first: int) -> None:
+        for number in self._numbers[first:]:
+            self._payload.drop(number)
+        del self._numbers[first:]

@@ -1,0 +1,167 @@
+"""One shard's residents of two streams, and the relation between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.hot import Hot
+from shedjoin.kernels.index import NEVER
+from shedjoin.operators.exact.ring import probed
+from shedjoin.operators.exact.runs import Stored
+from shedjoin.operators.exact.store import WindowStore
+from shedjoin.operators.star.relation import ROOM
+from shedjoin.operators.star.relation_store import RelationStore
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs
+from shedjoin.state.payload import ROW_BITS, Payload, row_of, segment_of
+from shedjoin.state.workspace import Workspace
+from shedjoin.types import BoolArray, IntArray
+
+
+class StarStore(WindowStore):
+    """Residents of one shard, who leave when nothing can relate them any more.
+
+    Parameters
+    ----------
+    spec, payload, workspace, stored, opened
+        As of :class:`WindowStore`.
+    own : dict
+        What was stored of the relation.
+    """
+
+    def __init__(
+        self,
+        spec: JoinSpec,
+        payload: Payload,
+        workspace: Workspace,
+        stored: Stored,
+        own: dict[str, Any],
+        *,
+        opened: bool = False,
+    ) -> None:
+        super().__init__(spec, payload, workspace, stored, opened=opened)
+        if spec.relation is None:
+            raise TypeError(spec)
+        self.fixed = spec.relation.fixed
+        self.delay_us = spec.relation.delay_us
+        self.relation = RelationStore(
+            workspace, payload, stored.seed, own, opened=opened
+        )
+        self.gone: list[IntArray] = []
+        self.moved = np.zeros(0, np.int64)
+        """Relation rows whose end moved in this micro-batch."""
+        self.related: BoolArray | None = None
+        """Which of the coming residents have a relation row."""
+
+    def restore_without(self, blobs: Blobs, dead: IntArray) -> None:
+        """Fill an empty workspace from what is stored, without rows that left."""
+        self.restore(blobs)
+        self.relation.restore(blobs)
+        for stream in self.streams:
+            first = {run.segment.id: run.first_slot for run in self.runs[stream]}
+            own = dead[np.isin(segment_of(dead), list(first))]
+            slots = [first[number] for number in segment_of(own).tolist()]
+            self.rings[stream].bury_each(np.array(slots, np.int64) + row_of(own))
+
+    def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
+        """Make rows residents; where the relation is fixed, those that it has."""
+        related, self.related = self.related, None
+        if related is not None and not related.all():
+            rows = rows.filter(pa.array(related))
+            hot = Hot(hot.key[related], hot.time[related])
+        if rows.num_rows:
+            super().insert(stream, rows, hot)
+
+    def tidy(self) -> None:
+        """Rewrite the segments that are worth it."""
+        super().tidy()
+        self.relation.tidy(1000 * self.watermark_ms)
+
+    def expire(self, watermark_ms: int) -> None:
+        """Let go of residents that nothing can match any more.
+
+        That is after their time, or when all relation rows have ended that were active
+        at their time. Relation rows may come late by the delay: until then residents
+        without any wait.
+        """
+        before_us = 1000 * self.watermark_ms
+        super().expire(watermark_ms)
+        now_us = 1000 * self.watermark_ms
+        relation = self.relation.rows
+        ended = np.union1d(relation.ended(before_us, now_us), self.moved)
+        ended = ended[relation.end[ended] <= now_us]
+        for stream in self.streams:
+            slots = np.union1d(
+                self._judged(stream, before_us, now_us),
+                self._residents_of(stream, ended),
+            )
+            self._leave(stream, slots, now_us)
+        self.moved = self.moved[:0]
+
+    def dead(self) -> IntArray:
+        """Places of all rows of segments that left before their time."""
+        found = [np.zeros(0, np.int64)]
+        for stream in self.streams:
+            for run in self.runs[stream]:
+                if run.alive < run.segment.rows:
+                    hot = self.rings[stream].read(run.first_slot, run.segment.rows)
+                    gone = np.flatnonzero(hot.time == NEVER)
+                    found.append((run.segment.id << ROW_BITS) + gone)
+        return np.concatenate(found)
+
+    @property
+    def dead_rows(self) -> int:
+        """How many rows of segments are no residents."""
+        runs = (run for own in self.runs for run in own)
+        return sum(run.segment.rows - run.alive for run in runs)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of payload and indexes."""
+        return super().nbytes + self.relation.rows.nbytes
+
+    def _judged(self, stream: int, before_us: int, now_us: int) -> IntArray:
+        """Residents for whom no more relation rows can come, since a former time."""
+        low, high = before_us - self.delay_us, now_us - self.delay_us
+        found = [np.zeros(0, np.int64)]
+        for run in self.runs[stream]:
+            if run.min_us <= high and run.max_us > low:
+                time = self.rings[stream].read(run.first_slot, run.segment.rows).time
+                hit = np.flatnonzero((time > low) & (time <= high))
+                found.append(run.first_slot + hit)
+        return np.concatenate(found)
+
+    def _residents_of(self, stream: int, relation_rows: IntArray) -> IntArray:
+        """Residents whose keys some relation rows have, from their begin on."""
+        relation, ring = self.relation.rows, self.rings[stream]
+        high = np.full(relation_rows.size, np.iinfo(np.int64).max)
+        limits = relation.keys(stream)[relation_rows], relation.begin[relation_rows]
+        found = [np.zeros(0, np.int64)]
+        for _, slot, _ in probed(ring, *limits, high, ROOM, in_order=False):
+            found.append(slot.copy())
+        return np.concatenate(found)
+
+    def _leave(self, stream: int, slots: IntArray, now_us: int) -> None:
+        """Let those of some residents go whose relation rows have all ended."""
+        ring = self.rings[stream]
+        hot = ring.hot(slots)
+        due = hot.time <= now_us - self.delay_us
+        due &= hot.time > self._horizon(stream)
+        slots, hot = slots[due], Hot(hot.key[due], hot.time[due])
+        last_us = self.relation.rows.last_end(stream, *hot)
+        slots = slots[last_us <= now_us]
+        ring.bury_each(slots)
+        first = np.array([run.first_slot for run in self.runs[stream]], np.int64)
+        owner = np.searchsorted(first, slots, side="right") - 1
+        for place in sorted(set(owner.tolist()), reverse=True):
+            run = self.runs[stream][place]
+            mine = slots[owner == place] - run.first_slot
+            run = run._replace(alive=run.alive - mine.size)
+            self.runs[stream][place] = run
+            if run.alive:
+                self.gone.append((run.segment.id << ROW_BITS) + mine)
+            else:
+                self._drop(stream, run)

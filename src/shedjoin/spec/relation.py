@@ -1,0 +1,106 @@
+"""The relation through which two streams are joined."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from shedjoin.errors import ParameterError
+from shedjoin.spec.keys import check_pair, resolve_columns
+
+RELATION = 2
+"""The number of the relation among the blobs and segments of a join of two streams."""
+LEFT_KEY, RIGHT_KEY = "__shedjoin_left", "__shedjoin_right"
+"""Columns of packed relation rows: 64-bit keys of the rows that they relate."""
+BEGIN, END = "__shedjoin_begin", "__shedjoin_end"
+"""When they are active, in microseconds: from the first time on, before the second."""
+DELETED = "__shedjoin_deleted"
+"""Whether the row says that others end, at its end."""
+ALWAYS_US = 1 << 62
+"""Before and after all times."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelationSpec:
+    """What relation rows look like, and how they change.
+
+    Parameters
+    ----------
+    columns : tuple of (str, str)
+        Names and types.
+    keys : tuple of tuple of str
+        Columns that equal the keys of the left stream, and those of the right one.
+    begin, end : str, optional
+        Columns of the times from which on a row is active, and before which. A null is
+        no limit.
+    change : str, optional
+        Column that says ``"insert"`` or ``"delete"``, at the time in ``begin``.
+    delay_us : int
+        A row of a stream waits so long for a relation row, beyond the watermark.
+    fixed : bool
+        No relation row ever comes, changes or goes.
+    """
+
+    columns: tuple[tuple[str, str], ...]
+    keys: tuple[tuple[str, ...], tuple[str, ...]]
+    begin: str | None = None
+    end: str | None = None
+    change: str | None = None
+    delay_us: int = 0
+    fixed: bool = False
+
+
+Through: TypeAlias = Sequence[Sequence[str | Sequence[str]]]
+"""For each stream its column, or columns, and those of the relation."""
+
+
+def relation_keys(
+    on: Through | object,
+) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], tuple[str, ...]]]:
+    """Key columns of both streams, and those of the relation that equal them.
+
+    >>> relation_keys((("ad", "ad"), (["site", "unit"], ["site", "machine"])))
+    ((('ad',), ('site', 'unit')), (('ad',), ('site', 'machine')))
+    """
+    own, others = [], []
+    with suppress(TypeError, ValueError):
+        left, right = on  # type: ignore[misc]  # whatever a user gives
+        for pair in (left, right):
+            names, keys = (
+                (each,) if isinstance(each, str) else tuple(each) for each in pair
+            )
+            if isinstance(pair, str) or not names or len(names) != len(keys):
+                raise ValueError
+            own.append(names)
+            others.append(keys)
+        if all(isinstance(name, str) for each in (*own, *others) for name in each):
+            return tuple(own), (others[0], others[1])
+    raise ParameterError(
+        f"on={on!r} does not say which columns of each stream equal which of the "
+        "relation.",
+        fix='pass on=(("ad", "ad_id"), ("machine", "machine_id")): the column of the '
+        "left stream with that of the relation, then those of the right one.",
+    )
+
+
+def check_relation(
+    columns: Sequence[str],
+    valid: tuple[str, str] | None,
+    change: tuple[str, str] | None,
+) -> RelationSpec:
+    """Find out when relation rows are active: always, from and to, or by changes."""
+    if valid is not None and change is not None:
+        raise ParameterError(
+            f"valid={valid!r} and change={change!r} both say when relation rows are "
+            "active.",
+            fix="pass one of them.",
+        )
+    if change is not None:
+        what, at = resolve_columns("relation's", check_pair("change", change), columns)
+        return RelationSpec((), ((), ()), begin=at, change=what)
+    if valid is not None:
+        begin, end = resolve_columns("relation's", check_pair("valid", valid), columns)
+        return RelationSpec((), ((), ()), begin=begin, end=end)
+    return RelationSpec((), ((), ()))
