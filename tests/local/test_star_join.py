@@ -318,5 +318,5 @@ def test_the_example_of_the_paper() -> None:
         time=("t", "t"),
         valid=("from", "to"),
     )
-    pairs = "01 02 11 12 13 14 21 22 24 25 31 32 33 34 53".split()
+    pairs = ["01", "02", "11", "12", "13", "14", "21", "22", "24", "25", "31", "32", "33", "34", "53"]
     assert found(run) == Counter((int(r), int(s)) for r, s in pairs)
