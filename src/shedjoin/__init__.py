@@ -1,6 +1,6 @@
 """Stream joins inside a fixed budget, on Spark Structured Streaming."""
 
-from shedjoin.api import aggregate, estimate, join, multijoin
+from shedjoin.api import aggregate, estimate, join, multijoin, star_join
 from shedjoin.columns.cells import cells_of
 from shedjoin.control.folder import Control
 from shedjoin.on_demand import __getattr__ as __getattr__
@@ -38,5 +38,6 @@ __all__ = [
     "estimate",
     "join",
     "multijoin",
+    "star_join",
 ]
 __version__ = VERSION

@@ -294,7 +294,11 @@ def test_the_example_of_the_paper() -> None:
     """SEMANTICS 2b, EXACT: 15 results."""
     left = [(0, 1), (1, 0), (2, 1), (3, 0), (4, 2), (5, 5)]
     right = [(0, 1), (1, 3), (2, 3), (3, 8), (4, 3), (5, 5)]
-    facts = [(0, 3, None, None), (1, 5, None, None), (0, 8, None, None)]
+    facts: list[tuple[Any, ...]] = [
+        (0, 3, None, None),
+        (1, 5, None, None),
+        (0, 8, None, None),
+    ]
     facts += [(4, 5, None, None), (1, 3, None, 5), (5, 8, 3, None)]
     a, b, begin, end = zip(*facts, strict=True)
 
@@ -318,5 +322,5 @@ def test_the_example_of_the_paper() -> None:
         time=("t", "t"),
         valid=("from", "to"),
     )
-    pairs = ["01", "02", "11", "12", "13", "14", "21", "22", "24", "25", "31", "32", "33", "34", "53"]
-    assert found(run) == Counter((int(r), int(s)) for r, s in pairs)
+    pairs = [1, 2, 11, 12, 13, 14, 21, 22, 24, 25, 31, 32, 33, 34, 53]
+    assert found(run) == Counter(divmod(pair, 10) for pair in pairs)

@@ -12,6 +12,7 @@ from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
 from shedjoin.columns.hot import as_int64, hot_columns
 from shedjoin.columns.ipc import encode_rows
 from shedjoin.columns.placing import Placed, placed, shard_of
+from shedjoin.columns.routes import Side
 from shedjoin.columns.schema import plain
 from shedjoin.spec.relation import RELATION, RIGHT_KEY
 from shedjoin.spec.streams import JoinSpec
@@ -21,11 +22,23 @@ COLLECT_BYTES = 16 << 20
 
 
 def pack(
-    batches: Iterable[pa.RecordBatch], stream: int, spec: JoinSpec
+    batches: Iterable[pa.RecordBatch],
+    stream: int,
+    spec: JoinSpec,
+    routes: Side | None = None,
 ) -> Iterator[tuple[int, Blob]]:
-    """Blobs of a stream of record batches, each with the shard it belongs to."""
+    """Blobs of a stream of record batches, each with the shard it belongs to.
+
+    By ``routes`` only rows are packed that a fixed relation has.
+    """
     for group in grouped(batches, COLLECT_BYTES):
-        yield from _split(group, stream, spec)
+        if routes is None:
+            yield from _split(group, stream, spec)
+        else:
+            rows = plain(pa.concat_batches(group))
+            hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
+            for number, part in _parts(rows, routes.placed(hot.key), spec.shards):
+                yield from ((number, blob) for blob in _encoded(part, stream))
 
 
 def _split(

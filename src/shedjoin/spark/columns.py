@@ -112,7 +112,7 @@ def _check_keys(
     """Refuse keys that do not join; tell whether the key fits 64 bits."""
     kinds = [schemas[0][name].dataType for name in keys[0]]
     for first, kind in zip(keys[0], kinds, strict=True):
-        if not _hashable(kind):
+        if not is_hashable(kind):
             raise ColumnTypeError(
                 f"key {first!r} is of type {kind.simpleString()}, which Spark "
                 "cannot hash or compare byte by byte.",
@@ -128,7 +128,12 @@ def _check_keys(
                     fix=f'cast one side, e.g. {stream}.withColumn("{name}", '
                     f'col("{name}").cast("{wanted}")).',
                 )
-    return not kinds or (len(kinds) == 1 and isinstance(kinds[0], _FITS_64_BITS))
+    return not kinds or fits_64_bits(kinds)
+
+
+def fits_64_bits(kinds: Sequence[DataType]) -> bool:
+    """Whether a key of columns of these types can be compared by its own bits."""
+    return len(kinds) == 1 and isinstance(kinds[0], _FITS_64_BITS)
 
 
 def _arrow_schema(schema: StructType) -> pa.Schema:
@@ -158,14 +163,15 @@ def _check_times(streams: list[StreamSpec], schemas: Sequence[StructType]) -> No
             )
 
 
-def _hashable(kind: DataType) -> bool:
+def is_hashable(kind: DataType) -> bool:
+    """Whether Spark can hash a column, and compare it byte by byte."""
     if isinstance(kind, StringType):
         return kind == StringType() or kind.simpleString() == "string"
     if isinstance(kind, StructType):
-        return all(_hashable(field.dataType) for field in kind)
+        return all(is_hashable(field.dataType) for field in kind)
     element = getattr(kind, "elementType", None)
     if element is not None:
-        return _hashable(element)
+        return is_hashable(element)
     odd = ("variant", "interval", "calendarinterval", "geometry", "geography", "void")
     return not isinstance(kind, MapType) and kind.typeName() not in odd
 

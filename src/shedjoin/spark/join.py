@@ -23,6 +23,7 @@ from shedjoin.spark.event_time import (
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.listening import FOLDER
 from shedjoin.spark.operator import JoinProcessor
+from shedjoin.spark.relation import changes, sent
 from shedjoin.spark.shards import shard_numbers
 from shedjoin.spark.throttle import keep_time
 from shedjoin.spark.wire import JOINED, PACKED, STEERED, Packer, Packing, unpack_rows
@@ -114,6 +115,7 @@ def planned(
     worth: Sequence[Column | None],
     event_time: str | None,
     control: Control | None = None,
+    relation: DataFrame | None = None,
 ) -> DataFrame:
     """Put the stages of a join together: pack, shuffle, join, unpack."""
     numbers = shard_numbers(spec.shards)
@@ -124,10 +126,15 @@ def planned(
     else:
         _meet_the_coordinator(frames[0])
     packed = []
+    fixed = None
+    if relation is not None and not relation.isStreaming:
+        fixed = sent(relation, spec)
+    elif relation is not None:
+        packed.append(changes(relation, spec, numbers))
     for stream, frame in enumerate(frames):
         packing = Packing(name, numbers, streaming, worth[stream] is not None)
         usable = _usable(frame, spec, stream, worth[stream])
-        packed.append(usable.mapInArrow(Packer(spec, stream, packing), PACKED))
+        packed.append(usable.mapInArrow(Packer(spec, stream, packing, fixed), PACKED))
     if spec.shedding is not None and spec.shedding.budget.cpu is not None:
         budget, looks = spec.shedding.budget, bool(spec.terms)
         keep_time(session, control, name, budget, streaming=streaming, looks=looks)
@@ -135,7 +142,10 @@ def planned(
         packed.append(message_rows(session, control, numbers, streaming=streaming))
     settings, steered = CopySettings.of(session.conf), control is not None
     processor = JoinProcessor(
-        *(spec, numbers, name, settings), durable=streaming, steered=steered
+        *(spec, numbers, name, settings),
+        durable=streaming,
+        steered=steered,
+        relation=fixed,
     )
     joined = (
         _unshared(reduce(DataFrame.union, packed))

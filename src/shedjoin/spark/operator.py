@@ -20,6 +20,7 @@ from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
 from shedjoin.columns.ipc import encode_rows
 from shedjoin.control.record import Messages, Record, Sent
 from shedjoin.spark.disk import DEFAULT, CopySettings
+from shedjoin.spark.relation import SentRelation
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.spool import Spool
 from shedjoin.spark.wire import CONTROL
@@ -79,6 +80,8 @@ class JoinProcessor(Shipped, StatefulProcessor):
         For copies of state on the nodes.
     steered : bool, default False
         The join has a control folder: a record of messages is given out.
+    relation : SentRelation, optional
+        The relation of a join through one, if it does not change.
     durable : bool
         Keep state for the next micro-batch; off for a batch query, which has none.
     """
@@ -92,6 +95,7 @@ class JoinProcessor(Shipped, StatefulProcessor):
         *,
         durable: bool,
         steered: bool = False,
+        relation: SentRelation | None = None,
     ) -> None:
         self._spec = spec
         self._numbers = numbers
@@ -99,6 +103,7 @@ class JoinProcessor(Shipped, StatefulProcessor):
         self._settings = settings
         self._durable = durable
         self._steered = steered
+        self._relation = relation
 
     def init(self, handle: StatefulProcessorHandle) -> None:
         """Declare the one state variable: numbered blobs of a shard."""
@@ -141,6 +146,8 @@ class JoinProcessor(Shipped, StatefulProcessor):
         owner = Owner(query, self._name, self._spec.fingerprint(), place)
         state = MapStateBlobs(self._state)
         shard = SparkShard(self._spec, owner, state, self._handle, self._settings)
+        if self._relation is not None:
+            shard.relation = self._relation.opened().of_shard(place)
         if self._durable:
             rows = [blob for blob in blobs if blob.stream != CONTROL]
             watermark_ms = timer.getCurrentWatermarkInMs()

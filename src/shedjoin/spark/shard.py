@@ -31,6 +31,8 @@ from shedjoin.state.workspace import MemoryWorkspace, Workspace, WorkspaceError
 if TYPE_CHECKING:
     from pyspark.sql.streaming.stateful_processor import StatefulProcessorHandle
 
+    from shedjoin.operators.star.fixed import FixedRelation
+
 
 class SparkShard:
     """Runs the step of one shard against Spark's state store.
@@ -59,6 +61,7 @@ class SparkShard:
     ) -> None:
         self._spec = spec
         self.record = Record({})
+        self.relation: FixedRelation | None = None
         self._number = owner.shard
         self._blobs = blobs
         self._handle = handle
@@ -178,7 +181,10 @@ class SparkShard:
 
     def _opening(self, before: Directory | None, workspace: Workspace) -> Opening:
         seed = bucket_seed(self._owner.query, self._number)
-        return Opening(self._spec, self._number, self._blobs, before, workspace, seed)
+        opening = Opening(
+            self._spec, self._number, self._blobs, before, workspace, seed
+        )
+        return opening._replace(relation=self.relation)
 
     def _set_timer(
         self, before: Directory | None, watermark_ms: int, *, woken: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import pyarrow as pa
 from pyspark.sql.types import (
@@ -17,8 +17,10 @@ from pyspark.sql.types import (
     StructType,
 )
 
+from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.columns.packing import pack
+from shedjoin.columns.routes import Side
 from shedjoin.columns.schema import sound
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.worker import is_first_partition, settle_worker
@@ -68,8 +70,19 @@ _RULES = {
     ("cells", "copies"): "cell",
     ("copies", "rows"): "content",
     ("copies", "copies"): "shard",
+    ("relation", "rows"): "key",
+    ("relation", "copies"): "shard",
 }
 """What decides where rows go, and where copies of rows go."""
+
+
+class Routing(Protocol):
+    """Says to which shards rows go that a fixed relation has."""
+
+    placed: str
+
+    def side(self, stream: int) -> Side:
+        """Shards of the keys of a stream."""
 
 
 class Packing(NamedTuple):
@@ -95,9 +108,20 @@ class Packer(Shipped):
     Its name in the plan that ``explain`` prints says how rows find their shards.
     """
 
-    def __init__(self, spec: JoinSpec, stream: int, packing: Packing) -> None:
-        what = "rows" if spec.placement == "key" or stream == ANCHOR else "copies"
-        self.__name__ = f"pack_{what}_by_{_RULES[spec.placement, what]}"
+    def __init__(
+        self,
+        spec: JoinSpec,
+        stream: int,
+        packing: Packing,
+        relation: Routing | None = None,
+    ) -> None:
+        alone = spec.placement == "key" or stream == ANCHOR
+        if spec.placement == "relation":
+            alone = stream != ANCHOR
+        what = "rows" if alone else "copies"
+        rule = _RULES[spec.placement, what] if relation is None else relation.placed
+        self.__name__ = f"pack_{what}_by_{rule}"
+        self._relation = relation
         self._spec = spec
         self._stream = stream
         self._packing = packing
@@ -114,9 +138,15 @@ class Packer(Shipped):
         names += [IMPORTANCE_COLUMN] if packing.weighed else []
         names += [] if spec.direct else [HASH_COLUMN]
         named = (sound(batch.rename_columns(names)) for batch in batches)
-        for place, blob in pack(named, stream, spec):
-            payload = pa.py_buffer(blob.payload)
-            yield _packed([numbers[place]], [stream], [blob.digest], [payload])
+        routes = None if self._relation is None else self._relation.side(stream)
+        for place, blob in pack(named, stream, spec, routes):
+            yield packed_blob(numbers[place], stream, blob)
+
+
+def packed_blob(number: int, stream: int, blob: Blob) -> pa.RecordBatch:
+    """One blob with the grouping key of its shard."""
+    payload = pa.py_buffer(blob.payload)
+    return _packed([number], [stream], [blob.digest], [payload])
 
 
 class ControlPacker(Shipped):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from shedjoin.errors import ParameterError
-from shedjoin.spec.keys import check_pair, resolve_columns
+from shedjoin.spec.keys import Fold, check_pair, resolve_columns
 
 RELATION = 2
 """The number of the relation among the blobs and segments of a join of two streams."""
@@ -89,6 +89,7 @@ def check_relation(
     columns: Sequence[str],
     valid: tuple[str, str] | None,
     change: tuple[str, str] | None,
+    fold: Fold = str,
 ) -> RelationSpec:
     """Find out when relation rows are active: always, from and to, or by changes."""
     if valid is not None and change is not None:
@@ -98,9 +99,11 @@ def check_relation(
             fix="pass one of them.",
         )
     if change is not None:
-        what, at = resolve_columns("relation's", check_pair("change", change), columns)
+        pair = check_pair("change", change)
+        what, at = resolve_columns("relation's", pair, columns, fold)
         return RelationSpec((), ((), ()), begin=at, change=what)
     if valid is not None:
-        begin, end = resolve_columns("relation's", check_pair("valid", valid), columns)
+        pair = check_pair("valid", valid)
+        begin, end = resolve_columns("relation's", pair, columns, fold)
         return RelationSpec((), ((), ()), begin=begin, end=end)
     return RelationSpec((), ((), ()))

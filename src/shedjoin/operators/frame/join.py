@@ -37,7 +37,7 @@ class Opening(NamedTuple):
 
     ``directory`` is None where there is no state yet, and then ``seed`` is that of the
     buckets. ``opened`` says that the workspace already holds the state; otherwise it is
-    decoded from the blobs.
+    decoded from the blobs. A ``relation`` that does not change is no part of the state.
     """
 
     spec: JoinSpec
@@ -47,6 +47,7 @@ class Opening(NamedTuple):
     workspace: Workspace
     seed: int = 0
     opened: bool = False
+    relation: Any = None
 
 
 class Store(Protocol):

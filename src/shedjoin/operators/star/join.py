@@ -55,6 +55,7 @@ class StarJoin:
             payload = Payload(workspace, directory.segments, directory.next_id)
         store = StarStore(
             *(spec, payload, workspace, stored, own.get("relation", {})),
+            opening.relation,
             opened=opening.opened,
         )
         gone = GoneLog(own.get("gone", ()))

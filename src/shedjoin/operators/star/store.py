@@ -12,6 +12,7 @@ from shedjoin.kernels.index import NEVER
 from shedjoin.operators.exact.ring import probed
 from shedjoin.operators.exact.runs import Stored
 from shedjoin.operators.exact.store import WindowStore
+from shedjoin.operators.star.fixed import FixedRelation
 from shedjoin.operators.star.relation import ROOM
 from shedjoin.operators.star.relation_store import RelationStore
 from shedjoin.spec.streams import JoinSpec
@@ -30,6 +31,8 @@ class StarStore(WindowStore):
         As of :class:`WindowStore`.
     own : dict
         What was stored of the relation.
+    fixed : FixedRelation, optional
+        The relation, if it is no part of the state.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class StarStore(WindowStore):
         workspace: Workspace,
         stored: Stored,
         own: dict[str, Any],
+        fixed: FixedRelation | None = None,
         *,
         opened: bool = False,
     ) -> None:
@@ -47,7 +51,7 @@ class StarStore(WindowStore):
             raise TypeError(spec)
         self.fixed = spec.relation.fixed
         self.delay_us = spec.relation.delay_us
-        self.relation = RelationStore(
+        self.relation: RelationStore | FixedRelation = fixed or RelationStore(
             workspace, payload, stored.seed, own, opened=opened
         )
         self.gone: list[IntArray] = []

@@ -1,0 +1,95 @@
+"""Routes: to which shards rows go whose keys a fixed relation has.
+
+Where the relation falls into many small components, all keys of a component go to one
+shard, and so does each row. Otherwise a relation row is known in the shard of its right
+key, and a left row goes to every shard that has a relation row of it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.placing import Placed, shard_of
+from shedjoin.columns.relating import Related
+from shedjoin.types import IntArray
+
+_MANY = 4
+"""Components by shard from which on their shards are about as full as each other; and
+how many times smaller than a shard's part the largest one is to be."""
+
+
+class Side(NamedTuple):
+    """Shards by key: those of ``key[n]`` are ``shard[first[n] : first[n + 1]]``."""
+
+    key: IntArray
+    first: IntArray
+    shard: IntArray
+
+    @staticmethod
+    def of(key: IntArray, shard: IntArray) -> Side:
+        """Put the shards of each key together."""
+        order = np.lexsort((shard, key))
+        key, shard = key[order], shard[order]
+        new = np.ones(key.size, np.bool_)
+        new[1:] = (key[1:] != key[:-1]) | (shard[1:] != shard[:-1])
+        keys, first = np.unique(key[new], return_index=True)
+        return Side(keys, np.append(first, np.count_nonzero(new)), shard[new])
+
+    def placed(self, key: IntArray) -> Placed:
+        """Rows that have a relation row, with their shards."""
+        if not self.key.size:
+            return Placed(np.zeros(0, np.int64), np.zeros(0, np.int64))
+        at = np.minimum(np.searchsorted(self.key, key), self.key.size - 1)
+        row = np.flatnonzero(self.key[at] == key)
+        at = at[row]
+        counts = self.first[at + 1] - self.first[at]
+        row = np.repeat(row, counts)
+        place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        return Placed(row, self.shard[np.repeat(self.first[at], counts) + place])
+
+
+class Routes(NamedTuple):
+    """Shards of the keys of both streams, and of relation rows.
+
+    ``components`` and ``largest``, in relation rows, say what the relation falls into;
+    ``together`` whether components stay together.
+    """
+
+    sides: tuple[Side, Side]
+    shard: IntArray
+    components: int
+    largest: int
+    together: bool
+
+    @staticmethod
+    def of(rows: pa.RecordBatch, shards: int) -> Routes:
+        """Find the routes of packed relation rows."""
+        left, right, *_ = Related.of(rows)
+        component = _components(left, right)
+        sizes = np.bincount(component) if component.size else np.zeros(0, np.int64)
+        largest = int(sizes.max(initial=0))
+        together = (
+            sizes.size >= _MANY * shards and _MANY * shards * largest <= left.size
+        )
+        shard = shard_of(component if together else right, shards)
+        sides = Side.of(left, shard), Side.of(right, shard)
+        return Routes(sides, shard, int(sizes.size), largest, together)
+
+
+def _components(left: IntArray, right: IntArray) -> IntArray:
+    """Number the connected components of relation rows."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not left.size:
+        return np.zeros(0, np.int64)
+    lefts, a = np.unique(left, return_inverse=True)
+    rights, b = np.unique(right, return_inverse=True)
+    nodes = lefts.size + rights.size
+    edges = coo_array((np.ones(a.size, np.int8), (a, lefts.size + b)), (nodes, nodes))
+    _, label = connected_components(edges, directed=False)
+    found: IntArray = label[a].astype(np.int64)
+    return found
