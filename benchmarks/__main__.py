@@ -18,6 +18,8 @@ NAMES = {
     "harvest": "results of window harvesting over those of random dropping",
     "harvest-spark": "the same on Spark, under a CPU budget",
     "several": "results of several streams kept in a sixth of the memory",
+    "star": "joins through a relation on Spark, against Spark's own",
+    "relation": "what a join through a relation pays for its size, on one core",
     "budget": "results and importance kept in 5 to 50 % of the memory",
     "learning": "policies that learn against the same policies told the truth",
     "shedding": "what shedding costs per arrival, on one core",

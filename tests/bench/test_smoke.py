@@ -25,6 +25,8 @@ FIELDS = {
     "learning": [f"{kind}_ratio" for kind in ("zipf", "INC", "DEC", "BELL")],
     "shedding": ["static_ratio", "dynamic_ratio", "growth_ratio"],
     "multiway": ["band_equal", "three_equal", "ratio_band", "ratio_three"],
+    "star": ["equal", "ratio", "ratio_memory"],
+    "relation": ["route_us_ratio", "active_us_ratio", "change_ms_ratio"],
     "budget": ["of"],
     "costs": ["median_error", "worst_error", "within_20_percent"],
     "burst": ["overshoot", "adaptations", "recovered", "gain"],
@@ -46,6 +48,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
 LONG = (
     *("exact", "learning", "budget", "budget-speed", "burst", "costs"),
     *("before-shuffle", "window-growth", "multiway", "shedding", "harvest-spark"),
+    "star",
 )
 """Their quick form takes most of a minute."""
 
