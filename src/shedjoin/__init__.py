@@ -1,10 +1,11 @@
 """Stream joins inside a fixed budget, on Spark Structured Streaming."""
 
-from shedjoin.api import aggregate, estimate, join, multijoin, star_join
+from shedjoin.api import aggregate, estimate, join, multijoin
 from shedjoin.columns.cells import cells_of
 from shedjoin.control.folder import Control
 from shedjoin.on_demand import __getattr__ as __getattr__
 from shedjoin.policies.goals import MostImportant, MostResults, Sample
+from shedjoin.relations import star_join
 from shedjoin.sampling.aggregates import Avg, Count, Sum
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.cells import Cells

@@ -16,7 +16,6 @@ from shedjoin.spec.cells import Cells
 from shedjoin.spec.conditions import OnPair, OnStreams, split_on
 from shedjoin.spec.multijoin import WithinEach
 from shedjoin.spec.recompute import DEFAULT, Recompute
-from shedjoin.spec.relation import Through
 from shedjoin.spec.shedding import Discipline
 from shedjoin.spec.window import Duration, Within
 
@@ -107,7 +106,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     DataFrame
         Keys of the same name once, then the other columns of left and of right.
     """
-    with _spark_for("join"):
+    with spark_for("join"):
         from shedjoin.spark.join import join as spark_join
     return spark_join(
         left,
@@ -193,7 +192,7 @@ def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
         stream by stream. A name that stands in several streams gets ``_`` and the name
         of its stream appended.
     """
-    with _spark_for("multijoin"):
+    with spark_for("multijoin"):
         from shedjoin.spark.multijoin import multijoin as spark_multijoin
     return spark_multijoin(
         streams,
@@ -210,81 +209,6 @@ def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
         control=control,
         cells=cells,
     )
-
-
-def star_join(  # noqa: PLR0913  (two streams and a relation; all else by keyword)
-    left: DataFrame,
-    right: DataFrame,
-    relation: DataFrame,
-    *,
-    on: Through,
-    within: Within,
-    valid: tuple[str, str] | None = None,
-    change: tuple[str, str] | None = None,
-    delay: Duration = "0 seconds",
-    time: tuple[str, str] | None = None,
-    shards: int | None = None,
-    suffixes: tuple[str, str] = ("_left", "_right"),
-    name: str = "shedjoin",
-    event_time: str | None = None,
-) -> DataFrame:
-    """Join two streams through a relation that says which of their keys go together.
-
-    A row of the left stream and one of the right stream are a result if a row of the
-    relation has both their keys and is active at both their times, and the times lie
-    within the window; as in SQL, once for each such relation row. A stream row is
-    stored once, however many relation rows it has, and leaves when the last of those
-    has ended that were active at its time.
-
-    Parameters
-    ----------
-    left, right : DataFrame
-        The streams, each with ``withWatermark`` on its event time.
-    relation : DataFrame
-        A table, read once when the query starts: rows that it does not have are left
-        out before the shuffle. Or a stream of its changes, without a watermark.
-    on : ((str, str), (str, str))
-        The column of the left stream and that of the relation which equals it, then
-        those of the right stream. Several columns are given as lists.
-    within : Within
-        How far apart the times may lie, as in :func:`join`.
-    valid : (str, str), optional
-        Columns of the relation: the time from which on a row is active, and the one
-        before which it is. A null is no limit. In a stream, a row with the same keys
-        and begin as one before changes its end.
-    change : (str, str), optional
-        Columns of a stream of changes: what happens, ``"insert"`` or ``"delete"``, and
-        when. A deletion ends rows of its keys that began before.
-    delay : duration, default "0 seconds"
-        How much later than the watermark of the streams changes may come. A row without
-        a relation row waits so long for one. A change that comes later is counted; an
-        insertion then acts on rows that are still there. A deletion takes back no
-        result.
-    time, shards, suffixes, name, event_time
-        As in :func:`join`.
-
-    Returns
-    -------
-    DataFrame
-        Columns of the left stream, then of the right one. ``explain`` says how rows
-        find their shards: by component of the relation, by its rows, or copied.
-    """
-    with _spark_for("star_join"):
-        from shedjoin.spark.star_join import star_join as spark_star_join
-
-        return spark_star_join(
-            *(left, right, relation),
-            on=on,
-            within=within,
-            valid=valid,
-            change=change,
-            delay=delay,
-            time=time,
-            shards=shards,
-            suffixes=suffixes,
-            name=name,
-            event_time=event_time,
-        )
 
 
 def aggregate(
@@ -322,7 +246,7 @@ def aggregate(
     DataFrame
         ``window``, the columns of ``by`` and the aggregates.
     """
-    with _spark_for("aggregate"):
+    with spark_for("aggregate"):
         from shedjoin.spark.windows import aggregate as spark_aggregate
     return spark_aggregate(
         results, window=window, aggregates=aggregates, time=time, slide=slide, by=by
@@ -387,7 +311,7 @@ def estimate(
     unbiased if the weights of a cluster are equal, and on the safe side if they grow
     and values have one sign.
     """
-    with _spark_for("estimate"):
+    with spark_for("estimate"):
         from shedjoin.spark.estimate import estimate as spark_estimate
     return spark_estimate(
         results,
@@ -401,7 +325,7 @@ def estimate(
 
 
 @contextmanager
-def _spark_for(call: str) -> Iterator[None]:
+def spark_for(call: str) -> Iterator[None]:
     """Say what to install if the engine is not there."""
     try:
         yield

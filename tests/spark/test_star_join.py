@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import StreamingQueryException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
@@ -120,3 +121,25 @@ def test_a_relation_must_not_hold_the_join_back(
         sj.star_join(left, right, tables["relation"], change=("a", "begin"), **settings)
     with pytest.raises(ParameterError, match="the streams are tables"):
         sj.star_join(*(tables["a"], tables["b"], changing), time=("t", "t"), **settings)
+
+
+def test_another_table_at_a_restart_is_refused(
+    spark: SparkSession, folder: Path, tmp_path: Path
+) -> None:
+    """Rows of before lie in other shards, or were left out."""
+    left, right, _ = streams(spark, folder)
+    relation = archived(spark, folder)["relation"]
+    frames = [
+        sj.star_join(
+            *(left, right, table),
+            on=ON,
+            within=WITHIN,
+            valid=("begin", "end"),
+            shards=2,
+        ).select("a_id", "b_id")
+        for table in (relation, relation.orderBy(F.desc("b")), relation.limit(9))
+    ]
+    stop_after_a_micro_batch(start(frames[0], tmp_path))
+    stop_after_a_micro_batch(start(frames[1], tmp_path))
+    with pytest.raises(StreamingQueryException, match="the relation is not the one"):
+        run(frames[2], tmp_path)

@@ -10,6 +10,7 @@ from shedjoin.policies import Fifo, Greedy
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.keys import OutputColumn
+from shedjoin.spec.relation import RelationSpec
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec, StreamSpec
 from shedjoin.spec.terms import BandTerm, CheckTerm, CompareTerm
@@ -32,6 +33,8 @@ def left(**changes: object) -> dict[str, Any]:
 def right(**changes: object) -> dict[str, Any]:
     return {"streams": (LEFT, replace(RIGHT, **changes))}  # type: ignore[arg-type]
 
+
+RELATION = RelationSpec((("a", "int64"), ("b", "int64")), (("a",), ("b",)))
 
 CHANGES: dict[str, dict[str, Any]] = {
     "before": right(keep_us=MINUTE + 1),
@@ -60,6 +63,9 @@ CHANGES: dict[str, dict[str, Any]] = {
     "text compared otherwise": {"terms": (CheckTerm((0, 1), ("t", "t"), ">"),)},
     "cells": {"cells": Cells([1, 2])},
     "cells split": {"cells": Cells([1, 2], [1, 2, 1])},
+    "a relation": {"relation": RELATION},
+    "another column of it": {"relation": replace(RELATION, begin="u")},
+    "a fixed relation": {"relation": replace(RELATION, fixed=True)},
     "a function": {"terms": (CheckTerm((0, 1), ("t", "t"), max),)},
 }
 
@@ -78,6 +84,14 @@ def test_every_field_but_the_output_is_tried() -> None:
     tried = {name for change in CHANGES.values() for name in change}
     free = {"output", "shedding"}
     assert tried == {field.name for field in fields(JoinSpec)} - free
+
+
+def test_the_delay_of_a_relation_may_change() -> None:
+    prints = {
+        replace(SPEC, relation=replace(RELATION, delay_us=delay)).fingerprint()
+        for delay in (0, 5)
+    }
+    assert len(prints) == 1
 
 
 def test_budget_and_policy_may_change() -> None:

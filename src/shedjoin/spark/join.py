@@ -23,7 +23,7 @@ from shedjoin.spark.event_time import (
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.listening import FOLDER
 from shedjoin.spark.operator import JoinProcessor
-from shedjoin.spark.relation import changes, sent
+from shedjoin.spark.relation import related
 from shedjoin.spark.shards import shard_numbers
 from shedjoin.spark.throttle import keep_time
 from shedjoin.spark.wire import JOINED, PACKED, STEERED, Packer, Packing, unpack_rows
@@ -125,12 +125,7 @@ def planned(
         _require_rocksdb(frames[0])
     else:
         _meet_the_coordinator(frames[0])
-    packed = []
-    fixed = None
-    if relation is not None and not relation.isStreaming:
-        fixed = sent(relation, spec)
-    elif relation is not None:
-        packed.append(changes(relation, spec, numbers))
+    packed, fixed = related(relation, spec, numbers)
     for stream, frame in enumerate(frames):
         packing = Packing(name, numbers, streaming, worth[stream] is not None)
         usable = _usable(frame, spec, stream, worth[stream])

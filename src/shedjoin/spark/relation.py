@@ -19,7 +19,14 @@ from shedjoin.columns.routes import Routes, Side
 from shedjoin.columns.schema import plain, sound
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.wire import PACKED, packed_blob
-from shedjoin.spec.relation import LEFT_KEY, RELATION, RIGHT_KEY, RelationSpec
+from shedjoin.spec.relation import (
+    BEGIN,
+    END,
+    LEFT_KEY,
+    RELATION,
+    RIGHT_KEY,
+    RelationSpec,
+)
 from shedjoin.spec.streams import JoinSpec
 
 if TYPE_CHECKING:
@@ -27,6 +34,7 @@ if TYPE_CHECKING:
 
 _SHARD = "__shedjoin_shard"
 _HASHES = (LEFT_KEY, RIGHT_KEY)
+_ORDER = (LEFT_KEY, RIGHT_KEY, BEGIN, END)
 _KEPT = 8
 """Relations that a worker keeps; queries that are gone leave theirs behind."""
 
@@ -69,14 +77,15 @@ class SentRelation(Shipped):
         if self._digest not in _OPENED:
             if len(_OPENED) >= _KEPT:
                 _OPENED.clear()
-            _OPENED[self._digest] = OpenedRelation(self._blob)
+            _OPENED[self._digest] = OpenedRelation(self._blob, self._digest)
         return _OPENED[self._digest]
 
 
 class OpenedRelation:
     """A relation in a worker."""
 
-    def __init__(self, blob: bytes) -> None:
+    def __init__(self, blob: bytes, digest: str) -> None:
+        self._digest = digest
         (self._rows,) = decode_rows(blob)
         self._shard = as_int64(self._rows.column(_SHARD))
         self._sides: dict[int, Side] = {}
@@ -95,24 +104,34 @@ class OpenedRelation:
 
         if shard not in self._fixed:
             mine = pa.array(np.flatnonzero(self._shard == shard))
-            self._fixed[shard] = FixedRelation(self._rows.take(mine))
+            rows = self._rows.take(mine)
+            self._fixed[shard] = FixedRelation(rows, self._digest)
         return self._fixed[shard]
 
 
 _OPENED: dict[str, OpenedRelation] = {}
 
 
-def changes(relation: DataFrame, spec: JoinSpec, numbers: list[int]) -> DataFrame:
-    """Changes as packed rows."""
-    return _usable(relation, spec).mapInArrow(RelationPacker(spec, numbers), PACKED)
+def related(
+    relation: DataFrame | None, spec: JoinSpec, numbers: list[int]
+) -> tuple[list[DataFrame], SentRelation | None]:
+    """Changes of a relation as packed rows, or all of one that does not change."""
+    if relation is None:
+        return [], None
+    if not relation.isStreaming:
+        return [], _sent(relation, spec)
+    usable = _usable(relation, spec)
+    return [usable.mapInArrow(RelationPacker(spec, numbers), PACKED)], None
 
 
-def sent(relation: DataFrame, spec: JoinSpec) -> SentRelation:
+def _sent(relation: DataFrame, spec: JoinSpec) -> SentRelation:
     """Read all of a relation, to be sent to the workers."""
     table = _usable(relation, spec).toArrow().combine_chunks()
     parts = [_packed_rows(batch, spec) for batch in table.to_batches()]
     empty = _packed_rows(pa.RecordBatch.from_pylist([], table.schema), spec)
     rows = pa.concat_batches([empty, *parts])
+    # The same relation is the same bytes, in whatever order it was read.
+    rows = rows.sort_by([(name, "ascending") for name in _ORDER])
     return SentRelation(rows, Routes.of(rows, spec.shards))
 
 

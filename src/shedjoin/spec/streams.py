@@ -236,6 +236,8 @@ def _digest(spec: JoinSpec, terms: tuple[tuple[object, ...], ...]) -> str:
         facts["terms"] = terms
     if spec.relation is None:
         del facts["relation"]
+    else:
+        del facts["relation"]["delay_us"]
     if spec.cells is not None:
         facts["cells"] = asdict(spec.cells)
     text = json.dumps(facts, sort_keys=True)

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from shedjoin.columns.relating import Related
+from shedjoin.errors import StateMismatchError
 from shedjoin.operators.star.relation import Grown, Relation
 from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.workspace import MemoryWorkspace
@@ -22,9 +23,12 @@ class FixedRelation:
     ----------
     rows : pyarrow.RecordBatch
         Packed relation rows.
+    digest : str
+        Of the relation rows of all shards.
     """
 
-    def __init__(self, rows: pa.RecordBatch) -> None:
+    def __init__(self, rows: pa.RecordBatch, digest: str) -> None:
+        self._digest = digest
         self.rows = Relation(MemoryWorkspace(), 0, 0)
         new = self.rows.apply(Related.of(rows)).new
         self._packed = rows.take(pa.array(new))
@@ -44,6 +48,19 @@ class FixedRelation:
         return self._packed.take(pa.array(slot))
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Nothing of it is stored."""
+        """Nothing of it is stored but which one it is."""
         del changes
-        return {"segments": [], "rows": 0, "ends": []}
+        return {"segments": [], "rows": 0, "ends": [], "digest": self._digest}
+
+    def check(self, own: dict[str, Any]) -> None:
+        """Refuse to go on with rows that came while the relation was another one.
+
+        They are in the shards that it had for them, and were left out where it did not
+        have them.
+        """
+        if own and own.get("digest") != self._digest:
+            raise StateMismatchError(
+                "the relation is not the one with which the checkpoint was written.",
+                fix="start with a new checkpointLocation; or pass the changes of the "
+                "relation as a stream, which may change while the query runs.",
+            )

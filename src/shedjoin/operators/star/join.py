@@ -58,6 +58,8 @@ class StarJoin:
             opening.relation,
             opened=opening.opened,
         )
+        if opening.relation is not None:
+            opening.relation.check(own.get("relation", {}))
         gone = GoneLog(own.get("gone", ()))
         if directory is not None:
             store.watermark_ms = directory.watermark_ms
