@@ -166,6 +166,20 @@ def test_a_stream_that_was_quiet_does_not_come_back_at_full_work() -> None:
         assert done.looked < 0.3 * whole.looked
 
 
+def test_a_stream_that_trickled_comes_back_within_its_share() -> None:
+    """While few came, each of them could look at everything."""
+    tables = batches([5.0] * 24)
+    for number in range(8, 18):
+        tables[number]["b"] = tables[number]["b"].slice(0, 2)
+    exact, harvest = joined(tables, 1.0), joined(tables, 0.05)
+    for first, last in ((18, 19), (18, 21)):
+        done, whole = (
+            sum(b.report.looked + b.report.matched for b in run.batches[first:last])
+            for run in (harvest, exact)
+        )
+        assert done < 4 * 0.05 * whole
+
+
 def test_recall_is_not_told_while_dropped_rows_are_missed() -> None:
     tables = batches([None] * 16)
     exact = joined(tables, 1.0)

@@ -103,8 +103,15 @@ class Harvesting:
         self.learned = Learned.of(learned, len(store.streams))
         self.begin()
 
-    def begin(self) -> None:
-        """Decide what the arrivals of a micro-batch do."""
+    def begin(self, coming: IntArray | None = None) -> None:
+        """Decide what the arrivals of a micro-batch do, of which so many are coming.
+
+        A stream that was quiet and comes back must not look everywhere because it was
+        worth it while few did.
+        """
+        self._coming = None
+        if coming is not None and coming.any():
+            self._coming = coming.astype(np.float64)
         streams = self._store.streams
         if not self.learned.orders:
             orders = (hop_order(self._store, stream) for stream in streams)
@@ -209,8 +216,9 @@ class Harvesting:
                 equal = (paced**0.5,) * len(whole)
                 return Configuration(whole, policy.shreds, admit=equal)
             return Configuration(whole, shred, part, chosen=False)
-        load = learned.load(self._throttle)
-        whole_work = float(learned.seen @ learned.whole_work(self._throttle))
+        coming = learned.seen if self._coming is None else self._coming
+        load = learned.load(self._throttle, coming)
+        whole_work = float(coming @ learned.whole_work(self._throttle))
         admit = policy.chances(paced * whole_work, load)
         if admit is not None:
             return Configuration(whole, policy.shreds, admit=admit)

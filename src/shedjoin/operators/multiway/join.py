@@ -8,7 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.arrivals import Blob, row_counts
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.schema import as_stored
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
@@ -116,7 +116,7 @@ class MultiwayJoin:
     def _limited_step(
         self, load: Harvesting, arrived: Sequence[Blob], watermark_ms: int
     ) -> Step:
-        load.begin()
+        load.begin(row_counts(arrived, len(self.spec.streams)))
         report = yield from windowed_step(
             self.store, load.joined, arrived, watermark_ms, load.admitted
         )

@@ -215,17 +215,23 @@ class Learned:
         """Counts of a hop; of ``pair_``, where it is the first one."""
         return Counted(*(getattr(self, prefix + name)[hop] for name in Counted._fields))
 
-    def load(self, throttle: Throttle) -> plan.HarvestLoad:
-        """Results and work of the whole join, as learned; arrivals as they faded."""
+    def load(
+        self, throttle: Throttle, coming: FloatArray | None = None
+    ) -> plan.HarvestLoad:
+        """Results and work of the whole join, as learned.
+
+        Of arrivals as they are ``coming``, or else as they have faded.
+        """
         from shedjoin import plan
 
+        rate = self.seen if coming is None else coming
         part, directions = self._stored_part, []
         for stream, order in enumerate(self.orders):
             hops = [
                 hop_of(self._counted((stream, other)), part=part[other])
                 for other in order
             ]
-            directions.append(direction_of(float(self.seen[stream]), hops, throttle))
+            directions.append(direction_of(float(rate[stream]), hops, throttle))
         return plan.HarvestLoad.measured(directions, self.orders, throttle.match)
 
 
