@@ -61,9 +61,11 @@ def _grows(points: list[Point]) -> Claim:
             all(0.5 < second / first < 2 for first, second in steps if first > 0),
         ),
         "The budget is all work with three streams, a seventh of it with four and a "
-        "fiftieth with five. Of that GrubJoin uses, with four and five, "
+        "fiftieth with five. Of that GrubJoin and RandomDrop use, with four and five, "
         + "; ".join(
-            f"{panel} {work_range(points, 'GrubJoin', panel, 4)}" for panel in PANELS
+            f"{panel} {work_range(points, 'GrubJoin', panel, 4)} and "
+            f"{work_range(points, 'RandomDrop', panel, 4)}"
+            for panel in PANELS
         )
         + ".",
     )

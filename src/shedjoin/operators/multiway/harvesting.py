@@ -94,6 +94,7 @@ class Harvesting:
             raise TypeError(shedding.policy)
         self._store = store
         self._policy = shedding.policy
+        self._drops = type(self._policy).chances is not PredicatePolicy.chances
         self._throttle = shedding.throttle
         self._seed = shedding.seed
         self.edges = {
@@ -154,7 +155,9 @@ class Harvesting:
             half_us = max(self._store.spec.window_us, _SECOND_US)
             learned.fade(1024 * self._time / arrived, half_us)
             learned.count(self._seen, self._stored, self._tallies)
-            learned.reorder(self._throttle)
+            # Who is not dropped looks at everything, in the order for that.
+            aim = replace(self._throttle, share=1.0) if self._drops else self._throttle
+            learned.reorder(aim)
         exact, looked_exact = float(report.matched), float(self._looked)
         if self._throttle.active:
             exact = self._exact(report.matched)
@@ -210,9 +213,8 @@ class Harvesting:
             max(0.0, work - shred) / (1 - shred)
             for work in (paced, self._throttle.share)
         )
-        drops = type(policy).chances is not PredicatePolicy.chances
         if not learned.is_known:
-            if drops:
+            if self._drops:
                 equal = (paced**0.5,) * len(whole)
                 return Configuration(whole, policy.shreds, admit=equal)
             return Configuration(whole, shred, part, chosen=False)
