@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.postgresql import Server, serving
+
 from .sessions import session_settings
 
 if TYPE_CHECKING:
@@ -33,3 +35,10 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         session.sparkContext.setLogLevel("ERROR")
         yield session
         session.stop()
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[Server]:
+    """A PostgreSQL server; tests make tables of their own names."""
+    with serving() as server:
+        yield server
