@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
+import time
+from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from shedjoin import polled_relation, stop_polling
+from shedjoin.versions.folder import VersionFolder
 from support.postgresql import Server
+
+from .polled import Seen, observed, wait_for
 
 pytestmark = [pytest.mark.spark]
 
@@ -25,3 +32,63 @@ def test_the_server_comes_and_goes(spark: SparkSession, postgresql: Server) -> N
     read = spark.read.jdbc(postgresql.url, "ads", properties=postgresql.properties)
     assert list(map(tuple, read.collect())) == [(1, None)]
     assert postgresql.rows("select ad from ads") == [("1",)]
+
+
+CHANGES = """
+insert into pairs
+    select n, n % 7, 'pair ' || n, random() from generate_series({a}, {b}) n;
+delete from pairs where ad % 5 = {c};
+update pairs set price = price + 1 where ad % 3 = {c};
+"""
+
+
+def change(server: Server, rng: random.Random, rounds: int) -> None:
+    """Insert, delete and update, in a process of psql for each transaction."""
+    for _ in range(rounds):
+        first = rng.randrange(10_000)
+        server.run(CHANGES.format(a=first, b=first + 20, c=rng.randrange(3)))
+        time.sleep(0.3)
+
+
+def test_changes_add_up_to_the_table(
+    spark: SparkSession, postgresql: Server, tmp_path: Path
+) -> None:
+    """While others write, the database goes for some seconds, and the query restarts.
+
+    Changes have seed 3.
+    """
+    rng, seen, log = random.Random(3), Seen(), tmp_path / "log"
+    postgresql.run("create table pairs (ad int, campaign int, name text, price float8)")
+    change(postgresql, rng, 2)
+
+    def read() -> DataFrame:
+        properties = postgresql.properties
+        return spark.read.jdbc(postgresql.url, "pairs", properties=properties)
+
+    changes = polled_relation(
+        read, log=log, every="300 milliseconds", stale_after="2 seconds"
+    )
+    try:
+        query = seen.start(changes, tmp_path / "checkpoint")
+        wait_for(lambda: bool(seen.batches))
+        change(postgresql, rng, 4)
+        postgresql.stop()
+        wait_for(lambda: "JDBC" in VersionFolder(log).failure())
+        time.sleep(3)
+        done, last = len(seen.batches), observed(log)
+        time.sleep(2)
+        assert (len(seen.batches), observed(log)) == (done, last)
+        assert query.exception() is None
+        postgresql.start()
+        change(postgresql, rng, 3)
+        query.stop()
+        change(postgresql, rng, 2)
+        ended_us = time.time_ns() // 1_000 + 300_000  # a reading may have begun before
+        wait_for(lambda: observed(log) > ended_us)
+        query = seen.start(changes, tmp_path / "checkpoint", availableNow=True)
+        assert query.awaitTermination(60)
+    finally:
+        stop_polling(log)
+    assert seen.table() == {repr(tuple(row)) for row in read().distinct().collect()}
+    assert len(seen.table()) > 50
+    assert VersionFolder(log).last() > 5

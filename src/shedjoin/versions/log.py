@@ -191,7 +191,7 @@ def _said(schema: pa.Schema) -> str:
 
 def _write(file: object, table: pa.Table) -> None:
     with pa.ipc.new_stream(file, table.schema, options=_STORED) as writer:
-        writer.write_table(table, max_chunksize=_BATCH_ROWS)
+        writer.write_table(table.combine_chunks(), max_chunksize=_BATCH_ROWS)
 
 
 def _table(path: os.PathLike[str]) -> pa.Table:
