@@ -38,7 +38,15 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 
 
 @pytest.fixture(scope="session")
-def postgresql() -> Iterator[Server]:
-    """A PostgreSQL server; tests make tables of their own names."""
+def postgresql_server() -> Iterator[Server]:
+    """One server for the whole run, started by the first test that asks for it."""
     with serving() as server:
         yield server
+
+
+@pytest.fixture
+def postgresql(postgresql_server: Server) -> Server:
+    """A PostgreSQL server that runs; tests make tables of their own names."""
+    if postgresql_server.pid is None:
+        postgresql_server.start()
+    return postgresql_server

@@ -15,7 +15,7 @@ from shedjoin import polled_relation, stop_polling
 from shedjoin.versions.folder import VersionFolder
 
 Row = tuple[Any, ...]
-PATIENCE_S = 60.0
+PATIENCE_S = 60
 
 
 class Table:
@@ -75,6 +75,12 @@ class Seen:
         writer = frame.writeStream.foreachBatch(self.take)
         writer = writer.option("checkpointLocation", str(checkpoint))
         return (writer.trigger(**how) if how else writer).start()
+
+    def catch_up(self, frame: DataFrame, checkpoint: Path) -> None:
+        """Read all there is; on PySpark 4.1 a query that repeats does no more."""
+        for _ in range(2):
+            query = self.start(frame, checkpoint, availableNow=True)
+            assert query.awaitTermination(PATIENCE_S)
 
     def table(self) -> set[str]:
         """What the changes come to; each must make sense where it stands."""

@@ -53,8 +53,7 @@ def test_every_change_is_read_once(spark: SparkSession, tmp_path: Path) -> None:
         with polled(table, log) as changes:
             for _ in range(rng.randrange(1, 3)):
                 table.put(some_rows(rng), log)
-            query = seen.start(changes, checkpoint, availableNow=True)
-            assert query.awaitTermination(60)
+            seen.catch_up(changes, checkpoint)
         assert seen.table() == as_set(list(dict.fromkeys(table.rows)))
         if number % 3 == 1:
             forget(checkpoint, "commits")
@@ -79,8 +78,7 @@ def test_a_running_query_is_stopped_and_goes_on(
                 table.put([*some_rows(rng), (9, "x", rng.random())], log)
             wait_for(lambda: len(seen.batches) > before)  # noqa: B023  (this round's)
             query.stop()
-        query = seen.start(changes, tmp_path / "checkpoint", availableNow=True)
-        assert query.awaitTermination(60)
+        seen.catch_up(changes, tmp_path / "checkpoint")
     assert seen.table() == as_set(list(dict.fromkeys(table.rows)))
     assert len(seen.batches) >= 3
 

@@ -7,10 +7,12 @@ import random
 import signal
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from docs.pages import blocks
 from shedjoin import polled_relation, stop_polling
 from shedjoin.versions.folder import VersionFolder
 from support.postgresql import Server
@@ -73,7 +75,7 @@ def test_changes_add_up_to_the_table(
         wait_for(lambda: bool(seen.batches))
         change(postgresql, rng, 4)
         postgresql.stop()
-        wait_for(lambda: "JDBC" in VersionFolder(log).failure())
+        wait_for(lambda: bool(VersionFolder(log).failure()))
         time.sleep(3)
         done, last = len(seen.batches), observed(log)
         time.sleep(2)
@@ -85,10 +87,25 @@ def test_changes_add_up_to_the_table(
         change(postgresql, rng, 2)
         ended_us = time.time_ns() // 1_000 + 300_000  # a reading may have begun before
         wait_for(lambda: observed(log) > ended_us)
-        query = seen.start(changes, tmp_path / "checkpoint", availableNow=True)
-        assert query.awaitTermination(60)
+        seen.catch_up(changes, tmp_path / "checkpoint")
     finally:
         stop_polling(log)
     assert seen.table() == {repr(tuple(row)) for row in read().distinct().collect()}
     assert len(seen.table()) > 50
     assert VersionFolder(log).last() > 5
+
+
+def test_the_page(spark: SparkSession, postgresql: Server, tmp_path: Path) -> None:
+    postgresql.run("create table if not exists ads (ad int)")
+    start, stop = blocks("docs/how-to/join-through-a-relation.md")
+    page: dict[str, Any] = {
+        "spark": spark,
+        "url": postgresql.url,
+        "properties": postgresql.properties,
+        "folder": tmp_path / "log",
+    }
+    exec(start, page)  # noqa: S102  (our own page)
+    wait_for(lambda: observed(tmp_path / "log") > 0)
+    exec(stop, page)  # noqa: S102
+    assert page["changes"].columns[-2:] == ["change", "at"]
+    assert not stop_polling(tmp_path / "log")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from threading import Event, Lock, Thread
 
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 
 from shedjoin.versions.folder import VersionFolder
@@ -19,7 +20,7 @@ _log = logging.getLogger(__name__)
 _pollers: dict[Path, Poller] = {}
 _pollers_lock = Lock()
 _PATIENCE_S = 10.0
-_LINES, _LETTERS = 3, 500
+_LETTERS = 500
 
 
 class Poller(Thread):
@@ -121,6 +122,9 @@ def _ended(session: SparkSession) -> bool:
 
 
 def _said(error: Exception) -> str:
-    """The beginning of an error: those of the JVM have their stack in their text."""
-    lines = f"{type(error).__name__}: {error}".splitlines()
-    return " ".join(line.strip() for line in lines[:_LINES])[:_LETTERS]
+    """The first line of an error; the JVM's own, without the name of a Java object."""
+    if isinstance(error, Py4JJavaError):
+        text = str(error.java_exception.toString())
+    else:
+        text = f"{type(error).__name__}: {error}"
+    return text.partition("\n")[0][:_LETTERS]

@@ -45,6 +45,25 @@ class VersionLog:
     ----------
     folder : VersionFolder
         A folder that was described.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from shedjoin.versions.folder import Description
+    >>> with tempfile.TemporaryDirectory() as path:
+    ...     folder = VersionFolder(path)
+    ...     told = folder.describe(Description({}, "change", "at", "always"))
+    ...     log = VersionLog.acquire(folder)
+    ...     versions = [
+    ...         log.observe(pa.table({"ad": ads}), clock_us=0).version
+    ...         for ads in ([1, 2], [2, 1], [2, 3])
+    ...     ]
+    ...     (changes,) = folder.read(2, 2)
+    ...     log.close()
+    >>> versions
+    [1, 1, 2]
+    >>> changes["ad"].to_pylist(), changes["change"].to_pylist()
+    ([1, 3], ['delete', 'insert'])
     """
 
     def __init__(self, folder: VersionFolder) -> None:
