@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
@@ -18,6 +19,7 @@ from shedjoin.versions.folder import VersionFolder
 from support.postgresql import Server
 
 from .polled import Seen, observed, wait_for
+from .processes import count, kill, running, wait_for_end, wait_until
 
 pytestmark = [pytest.mark.spark]
 
@@ -44,6 +46,13 @@ update pairs set price = price + 1 where ad % 3 = {c};
 """
 
 
+def make_table(server: Server) -> None:
+    server.run(
+        "drop table if exists pairs;"
+        "create table pairs (ad int, campaign int, name text, price float8)"
+    )
+
+
 def change(server: Server, rng: random.Random, rounds: int) -> None:
     """Insert, delete and update, in a process of psql for each transaction."""
     for _ in range(rounds):
@@ -60,7 +69,7 @@ def test_changes_add_up_to_the_table(
     Changes have seed 3.
     """
     rng, seen, log = random.Random(3), Seen(), tmp_path / "log"
-    postgresql.run("create table pairs (ad int, campaign int, name text, price float8)")
+    make_table(postgresql)
     change(postgresql, rng, 2)
 
     def read() -> DataFrame:
@@ -90,9 +99,43 @@ def test_changes_add_up_to_the_table(
         seen.catch_up(changes, tmp_path / "checkpoint")
     finally:
         stop_polling(log)
-    assert seen.table() == {repr(tuple(row)) for row in read().distinct().collect()}
+    assert seen.table() == {repr(tuple(row)) for row in read().collect()}
     assert len(seen.table()) > 50
     assert VersionFolder(log).last() > 5
+
+
+@pytest.mark.long
+def test_drivers_are_killed(
+    spark: SparkSession, postgresql: Server, tmp_path: Path
+) -> None:
+    """Poller and query die together, while the table changes. Changes have seed 4."""
+    rng = random.Random(4)
+    make_table(postgresql)
+    access = json.dumps({"url": postgresql.url, **postgresql.properties})
+    for last in (False, False, True):
+        with running(tmp_path, "spark.child_polled", DATABASE=access) as query:
+            done = count(tmp_path, "commits")
+            for _ in range(3):
+                change(postgresql, rng, 2)
+                wait_until(lambda: count(tmp_path, "commits") > done, query, tmp_path)  # noqa: B023
+            if last:
+                (tmp_path / "finish").touch()
+                wait_for_end(query, tmp_path)
+            else:
+                time.sleep(rng.random())
+                kill(query)
+    written = spark.read.parquet(str(tmp_path / "results")).collect()
+    seen = Seen()
+    seen.batches[0] = sorted(map(tuple, written), key=_in_order)
+    properties = postgresql.properties
+    there = spark.read.jdbc(postgresql.url, "pairs", properties=properties).collect()
+    assert seen.table() == {repr(tuple(row)) for row in there}
+    assert VersionFolder(tmp_path / "versions").last() > 5
+
+
+def _in_order(row: tuple[Any, ...]) -> tuple[float, bool]:
+    *_, change, at = row
+    return (0.0 if at is None else at.timestamp(), change == "insert")
 
 
 def test_the_page(spark: SparkSession, postgresql: Server, tmp_path: Path) -> None:
