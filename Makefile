@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup fmt lint types arch test test-long test-memory test-faults test-bounds test-nojit test-spark test-cluster test-spark-oldest \
+.PHONY: help setup postgresql fmt lint types arch test test-long test-memory test-faults test-bounds test-nojit test-spark test-cluster test-spark-oldest \
 	bench bench-against coverage docs-check check ci clean
 
 PYTHON ?= python3.11
@@ -21,6 +21,9 @@ help: ## Show this list
 setup: ## Make .venv with everything in it, at the pinned versions
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install -c constraints.txt -e '.[all,connect,dev]'
+
+postgresql: ## Install PostgreSQL, if there is none, and its driver; for tests on Spark
+	.ci/postgresql
 
 fmt: ## Format, and mend what ruff can mend
 	$(BIN)/ruff check --fix-only .
@@ -55,7 +58,7 @@ test-bounds: ## Kernels, operators and policies with every index checked
 test-nojit: ## Kernels, operators and models as plain Python
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -q $(PLAIN) $(ARGS)
 
-test-spark: ## Tests on Spark; needs Java 17
+test-spark: ## Tests on Spark; needs Java 17, and make postgresql once
 	$(BIN)/python -m pytest -q -m 'spark and not long' -p no:randomly $(ARGS)
 
 test-cluster: ## Kills, speculation, popular keys, many queries and a fresh installation, at full size
@@ -85,7 +88,7 @@ ci: ## What CI runs: all checks in fresh environments
 	.ci/run
 
 clean: ## Remove caches, builds and the environments of CI
-	rm -rf .ci-venv .ci-venv-oldest .ci-slow.log build dist .coverage .coverage.* .hypothesis \
+	rm -rf .ci-venv .ci-venv-oldest .ci-slow.log .jars build dist .coverage .coverage.* .hypothesis \
 		.mypy_cache .pytest_cache .ruff_cache .import_linter_cache spark-warehouse
 	for folder in src tests benchmarks; do \
 		if [ -d $$folder ]; then \

@@ -5,7 +5,7 @@ from shedjoin.columns.cells import cells_of
 from shedjoin.control.folder import Control
 from shedjoin.on_demand import __getattr__ as __getattr__
 from shedjoin.policies.goals import MostImportant, MostResults, Sample
-from shedjoin.relations import star_join
+from shedjoin.relations import polled_relation, star_join, stop_polling
 from shedjoin.sampling.aggregates import Avg, Count, Sum
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.cells import Cells
@@ -39,6 +39,8 @@ __all__ = [
     "estimate",
     "join",
     "multijoin",
+    "polled_relation",
     "star_join",
+    "stop_polling",
 ]
 __version__ = VERSION

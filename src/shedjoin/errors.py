@@ -36,6 +36,10 @@ class StateMismatchError(ShedjoinError, RuntimeError):
     """Stored state was written by another join, or in a newer format."""
 
 
+class VersionLogError(ShedjoinError, RuntimeError):
+    """Versions of a polled table are missing, or nobody writes them any more."""
+
+
 class VersionMismatchError(ShedjoinError, RuntimeError):
     """The driver and an executor have different versions of this library."""
 

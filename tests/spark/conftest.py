@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.postgresql import Server, serving
+
 from .sessions import session_settings
 
 if TYPE_CHECKING:
@@ -33,3 +35,18 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         session.sparkContext.setLogLevel("ERROR")
         yield session
         session.stop()
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[Server]:
+    """One server for the whole run, started by the first test that asks for it."""
+    with serving() as server:
+        yield server
+
+
+@pytest.fixture
+def postgresql(postgresql_server: Server) -> Server:
+    """A PostgreSQL server that runs; tests make tables of their own names."""
+    if postgresql_server.pid is None:
+        postgresql_server.start()
+    return postgresql_server

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from support.postgresql import DRIVER
+
 _STORE = "spark.sql.streaming.stateStore"
 
 
 def session_settings(scratch: Path) -> dict[str, str]:
     """Small, quiet and in UTC; state in RocksDB; files only below ``scratch``."""
-    return {
+    jars = {"spark.jars": str(DRIVER.resolve())} if DRIVER.exists() else {}
+    return jars | {
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.host": "127.0.0.1",
         # Queries of seconds: compiling hot code once more costs more than it saves.

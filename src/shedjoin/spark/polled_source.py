@@ -1,0 +1,95 @@
+"""Versions of a polled table as a source of Spark: the offset is the version.
+
+Spark runs this in processes without a session. They see the log folder, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
+from pyspark.sql.types import StructType
+
+from shedjoin.versions.folder import VersionFolder
+from shedjoin.versions.watch import Watch
+
+try:
+    from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
+except ImportError:  # PySpark 4.1: all that is there becomes one micro-batch
+
+    class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
+        """Says nothing there."""
+
+
+FORMAT = "shedjoin_polled"
+_VERSION = "version"
+_PART_BYTES = 16 << 20
+
+
+@dataclass(frozen=True)
+class Versions(InputPartition):
+    """Some versions that one task reads, first and last included."""
+
+    first: int
+    last: int
+
+
+class PolledSource(DataSource):
+    """The source; options are the folder and two durations in seconds."""
+
+    @classmethod
+    def name(cls) -> str:
+        """What ``format()`` is given."""
+        return FORMAT
+
+    def streamReader(self, schema: StructType) -> PolledReader:  # noqa: ARG002  (Spark's)
+        """Read versions as they come; their files have the schema."""
+        return PolledReader(
+            self.options["log"],
+            float(self.options["stale_after"]),
+            float(self.options["timeout"]),
+        )
+
+
+class PolledReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Reads versions between two offsets, which Spark logs before it asks for them."""
+
+    def __init__(self, log: str, stale_after_s: float, timeout_s: float) -> None:
+        self._folder = VersionFolder(log)
+        self._watch = Watch(self._folder, stale_after_s, timeout_s)
+        self._until: int | None = None
+
+    def initialOffset(self) -> dict[str, int]:
+        """Before the first version."""
+        return {_VERSION: 0}
+
+    def prepareForTriggerAvailableNow(self) -> None:
+        """Go as far as the table is now; other sources still cut their micro-batches.
+
+        A query of sources of which one cannot do this gets a single micro-batch.
+        """
+        self._until = self._watch.version()
+
+    def latestOffset(
+        self,
+        start: object = None,  # noqa: ARG002  (PySpark 4.1 gives neither, and there
+        limit: object = None,  # noqa: ARG002   is no use for them)
+    ) -> dict[str, int]:
+        """The newest version, if the table was read lately; waits if it was not."""
+        until = self._watch.version() if self._until is None else self._until
+        return {_VERSION: until}
+
+    def partitions(
+        self, start: dict[str, int], end: dict[str, int]
+    ) -> Sequence[InputPartition]:
+        """Versions after the start, up to the end."""
+        parts = self._folder.parts(start[_VERSION] + 1, end[_VERSION], _PART_BYTES)
+        return [Versions(*part) for part in parts]
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Rows of some versions."""
+        found: Any = partition
+        return self._folder.read(found.first, found.last)

@@ -1,0 +1,1 @@
+"""Numbered versions of a table that is read again and again, as files of a folder."""

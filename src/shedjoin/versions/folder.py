@@ -1,0 +1,190 @@
+"""The folder with the versions of a table, as readers see it.
+
+====================  =========================================================
+``N.arrow``           what came and went with version N, in 20 digits, from 1 on
+``_table.json``       what the table is; written once
+``_observed.json``    when the table was last read, and the version it had
+``_failure.json``     what went wrong when it was last read in vain
+``_snapshots``        all rows as of some version, so that a writer starts fast
+``_lock``             held by the one who writes
+====================  =========================================================
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import pyarrow as pa
+
+from shedjoin.errors import ParameterError, VersionLogError
+from shedjoin.versions import files
+
+SUFFIX = ".arrow"
+SNAPSHOTS = "_snapshots"
+LOCK = "_lock"
+FORMAT = 1
+_TABLE, _OBSERVED, _FAILURE = "_table.json", "_observed.json", "_failure.json"
+
+Begin = Literal["always", "observed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """What the versions are of: columns as the engine names them, and their own two."""
+
+    schema: Any
+    change: str
+    at: str
+    begin: Begin
+
+
+class Observation(NamedTuple):
+    """That the table was read: its version, its time, and what the clock said.
+
+    Times only grow, whatever the clock does.
+    """
+
+    version: int
+    at_us: int
+    clock_us: int
+
+
+class VersionFolder:
+    """Versions of one table.
+
+    Parameters
+    ----------
+    path : str or Path
+        The folder; it is made if it is not there.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).absolute()
+        (self.path / SNAPSHOTS).mkdir(parents=True, exist_ok=True)
+
+    def sweep(self) -> None:
+        """Remove what a writer left unfinished; there may be no other writer."""
+        for ending in (SUFFIX, _OBSERVED, _FAILURE):
+            files.sweep(self.path, ending)
+        files.sweep(self.path / SNAPSHOTS, SUFFIX)
+
+    def version(self, number: int) -> Path:
+        """The file of a version."""
+        return self.path / f"{number:020d}{SUFFIX}"
+
+    def snapshot(self, number: int) -> Path:
+        """The file of all rows as of a version."""
+        return self.path / SNAPSHOTS / f"{number:020d}{SUFFIX}"
+
+    def last(self) -> int:
+        """The newest version, 0 if there is none; by names alone."""
+        return max(_numbers(self.path), default=0)
+
+    def snapshots(self) -> list[int]:
+        """Versions of which all rows are there, the oldest first."""
+        return sorted(_numbers(self.path / SNAPSHOTS))
+
+    def describe(self, description: Description) -> Description:
+        """Say what the table is, and return what was said first.
+
+        Who comes later may only mean other columns: the next read will tell.
+        """
+        known = self.description()
+        if known is None:
+            said = json.dumps({"format": FORMAT, **asdict(description)}).encode()
+            with suppress(FileExistsError):
+                files.publish(self.path / _TABLE, lambda file: file.write(said))
+            return self.describe(description)
+        for name in ("change", "at", "begin"):
+            wanted, found = getattr(description, name), getattr(known, name)
+            if wanted != found:
+                raise ParameterError(
+                    f"{name}={wanted!r}, but {self.path} was begun with {found!r}.",
+                    fix=f"pass {name}={found!r}, or another log folder.",
+                )
+        return known
+
+    def description(self) -> Description | None:
+        """What the table is; None in a new folder."""
+        found = _read(self.path / _TABLE)
+        if found is None:
+            return None
+        if (number := found.pop("format")) != FORMAT:
+            raise VersionLogError(
+                f"{self.path} has format {number}, this version reads {FORMAT}.",
+                fix="use the version of shedjoin that wrote it, or another folder.",
+            )
+        return Description(**found)
+
+    def observed(self) -> Observation | None:
+        """When the table was last read; None if never, as far as one can see."""
+        found = _read(self.path / _OBSERVED)
+        return None if found is None else Observation(**found)
+
+    def note(self, observation: Observation) -> None:
+        """Write down that the table was read."""
+        said = json.dumps(observation._asdict()).encode()
+        files.replace(self.path / _OBSERVED, lambda file: file.write(said))
+
+    def failure(self) -> str:
+        """What went wrong since the table was last read; empty if nothing."""
+        found, observed = _read(self.path / _FAILURE), self.observed()
+        if found is None or (observed and found["after_us"] < observed.at_us):
+            return ""
+        return str(found["problem"])
+
+    def note_failure(self, problem: str) -> None:
+        """Write down why the table could not be read."""
+        observed = self.observed()
+        after_us = 0 if observed is None else observed.at_us
+        said = json.dumps({"after_us": after_us, "problem": problem}).encode()
+        files.replace(self.path / _FAILURE, lambda file: file.write(said))
+
+    def read(self, first: int, last: int) -> Iterator[pa.RecordBatch]:
+        """Changes of some versions, first and last included."""
+        for number in range(first, last + 1):
+            with pa.memory_map(str(self.found(number))) as file:
+                yield from pa.ipc.open_stream(file)
+
+    def found(self, number: int) -> Path:
+        """The file of a version that must be there."""
+        path = self.version(number)
+        if not path.exists():
+            raise VersionLogError(
+                f"version {number} of the table is missing: there is no {path}.",
+                fix="put the folder back as it was, or start the query with another "
+                "log= and a new checkpointLocation.",
+            )
+        return path
+
+    def parts(self, first: int, last: int, part_bytes: int) -> list[tuple[int, int]]:
+        """Versions in ranges of about so many bytes, first and last included."""
+        found: list[tuple[int, int]] = []
+        size = part_bytes
+        for number in range(first, last + 1):
+            own = self.found(number).stat().st_size
+            if size + own > part_bytes:
+                found.append((number, number))
+                size = own
+            else:
+                found[-1] = (found[-1][0], number)
+                size += own
+        return found
+
+
+def _numbers(folder: Path) -> list[int]:
+    names = (path.stem for path in folder.glob(f"[0-9]*{SUFFIX}"))
+    return [int(name) for name in names if name.isdigit()]
+
+
+def _read(path: Path) -> Any:  # noqa: ANN401  (any JSON)
+    """Read a file, if it is there and was not cut off by a power failure."""
+    try:
+        return json.loads(path.read_bytes())
+    except (FileNotFoundError, json.JSONDecodeError):
+        return None

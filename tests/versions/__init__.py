@@ -1,0 +1,1 @@
+"""Tests of the versions of a table."""
