@@ -155,9 +155,7 @@ class Harvesting:
             half_us = max(self._store.spec.window_us, _SECOND_US)
             learned.fade(1024 * self._time / arrived, half_us)
             learned.count(self._seen, self._stored, self._tallies)
-            # Who is not dropped looks at everything, in the order for that.
-            aim = replace(self._throttle, share=1.0) if self._drops else self._throttle
-            learned.reorder(aim)
+            learned.reorder(self._throttle)
         exact, looked_exact = float(report.matched), float(self._looked)
         if self._throttle.active:
             exact = self._exact(report.matched)
