@@ -93,6 +93,7 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
     every: Duration = "5 seconds",
     stale_after: Duration | None = None,
     timeout: Duration = "10 minutes",
+    lead: Duration = "1 second",
     change: str = "change",
     at: str = "at",
     begin: Begin = "always",
@@ -120,6 +121,10 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
         query waits. Three times ``every`` by default.
     timeout : str or timedelta, default "10 minutes"
         How long a query waits before it fails. It can be started again later.
+    lead : str or timedelta, default "1 second"
+        How much later than the reading that finds it a change acts: by then the query
+        knows of it, and no rows were joined that it concerns. Rows whose times lie
+        ahead of the clock of the driver by more are joined too early.
     change, at : str, default "change" and "at"
         Names of the columns that are added.
     begin : {"always", "observed"}
@@ -131,8 +136,8 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
     DataFrame
         A stream of the columns of the table, ``change`` (``"insert"`` or
         ``"delete"``), and ``at``, the time of the reading that found it, by the clock
-        of the driver. It grows from version to version. A row that was updated is
-        deleted and inserted at the same time.
+        of the driver, and the ``lead``. It grows from version to version. A row that
+        was updated is deleted and inserted at the same time.
     """
     with spark_for("polled_relation"):
         from shedjoin.spark.polled import polled_relation as spark_polled_relation
@@ -142,6 +147,7 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
         every=every,
         stale_after=stale_after,
         timeout=timeout,
+        lead=lead,
         change=change,
         at=at,
         begin=begin,

@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from docs.pages import blocks
 from shedjoin import polled_relation, stop_polling
 from shedjoin.versions.folder import VersionFolder
 from support.postgresql import Server
@@ -136,19 +135,3 @@ def test_drivers_are_killed(
 def _in_order(row: tuple[Any, ...]) -> tuple[float, bool]:
     *_, change, at = row
     return (0.0 if at is None else at.timestamp(), change == "insert")
-
-
-def test_the_page(spark: SparkSession, postgresql: Server, tmp_path: Path) -> None:
-    postgresql.run("create table if not exists ads (ad int)")
-    start, stop = blocks("docs/how-to/join-through-a-relation.md")
-    page: dict[str, Any] = {
-        "spark": spark,
-        "url": postgresql.url,
-        "properties": postgresql.properties,
-        "folder": tmp_path / "log",
-    }
-    exec(start, page)  # noqa: S102  (our own page)
-    wait_for(lambda: observed(tmp_path / "log") > 0)
-    exec(stop, page)  # noqa: S102
-    assert page["changes"].columns[-2:] == ["change", "at"]
-    assert not stop_polling(tmp_path / "log")

@@ -35,6 +35,7 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
     every: Duration,
     stale_after: Duration | None,
     timeout: Duration,
+    lead: Duration,
     change: str,
     at: str,
     begin: Begin,
@@ -49,7 +50,8 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
     session, schema = _table(read, folder, change, at)
     told = Description(json.loads(schema.json()), change, at, begin)
     known = StructType.fromJson(folder.describe(told).schema)
-    start_polling(_same_columns(read, known), folder, every_s, session)
+    lead_us = parse_duration(lead)
+    start_polling(_same_columns(read, known), folder, every_s, session, lead_us)
     session.dataSource.register(PolledSource)
     own = [StructField(change, StringType()), StructField(at, TimestampType())]
     return (

@@ -39,14 +39,22 @@ class Poller(Thread):
         Seconds from one reading to the next.
     session : SparkSession
         With its end there is nothing more to read.
+    lead_us : int
+        How much later than they are found changes act.
     """
 
     def __init__(
-        self, read: Read, folder: VersionFolder, every_s: float, session: SparkSession
+        self,
+        read: Read,
+        folder: VersionFolder,
+        every_s: float,
+        session: SparkSession,
+        lead_us: int = 0,
     ) -> None:
         super().__init__(name=f"poller of {folder.path}", daemon=True)
         self._read, self._folder = read, folder
         self._every_s, self._session = every_s, session
+        self._lead_us = lead_us
         self._stopped = Event()
         self._writer: VersionLog | None = None
         self._problem = ""
@@ -87,17 +95,23 @@ class Poller(Thread):
         if self._writer is None:
             self._writer = VersionLog.acquire(self._folder)
         if self._writer is not None:
+            self._writer.lead_us = self._lead_us
             table = self._read().toArrow()
             self._writer.observe(table, time.time_ns() // 1_000)
 
 
 def start_polling(
-    read: Read, folder: VersionFolder, every_s: float, session: SparkSession
+    read: Read,
+    folder: VersionFolder,
+    every_s: float,
+    session: SparkSession,
+    lead_us: int,
 ) -> None:
     """Poll into a folder; a poller of this process that did so before is stopped."""
     with _pollers_lock:
         _stop(folder.path)
-        poller = _pollers[folder.path] = Poller(read, folder, every_s, session)
+        poller = Poller(read, folder, every_s, session, lead_us)
+        _pollers[folder.path] = poller
         poller.start()
 
 

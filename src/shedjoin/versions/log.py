@@ -66,6 +66,9 @@ class VersionLog:
     ([1, 3], ['delete', 'insert'])
     """
 
+    lead_us = 0
+    """How much later than they were found changes act."""
+
     def __init__(self, folder: VersionFolder) -> None:
         self.folder = folder
         description = folder.description()
@@ -113,7 +116,8 @@ class VersionLog:
         return self._note(held, clock_us)
 
     def _first(self, rows: pa.Table, clock_us: int) -> _Held:
-        begin = clock_us if self._description.begin == "observed" else None
+        observed = self._description.begin == "observed"
+        begin = clock_us + self.lead_us if observed else None
         self._publish(1, changed(rows.slice(0, 0), rows), clock_us, begin)
         return _Held(1, clock_us, rows, since_snapshot=0, snapshot=0)
 
@@ -123,7 +127,7 @@ class VersionLog:
         observed = self.folder.observed()
         last_us = max(held.at_us, observed.at_us if observed else 0)
         version, at_us = held.version + 1, max(clock_us, last_us + 1)
-        self._publish(version, changes, at_us, at_us)
+        self._publish(version, changes, at_us, at_us + self.lead_us)
         since = held.since_snapshot + changes.rows
         return _Held(version, at_us, rows, since, held.snapshot)
 
