@@ -38,6 +38,7 @@ class Run:
         return replace(
             sum(reports, Report()),
             resident=last.resident,
+            relation=last.relation,
             segments=last.segments,
             state_bytes=last.state_bytes,
         )

@@ -8,13 +8,19 @@ from dataclasses import replace
 import pyarrow as pa
 
 from shedjoin.columns.hot import fits_64_bits
-from shedjoin.errors import ColumnTypeError
+from shedjoin.errors import ColumnTypeError, ParameterError
 from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner, check_shards
 from shedjoin.local.tables import spec_of
 from shedjoin.spec.keys import SIDES, check_pair, resolve_columns
-from shedjoin.spec.relation import RelationSpec, Through, check_relation, relation_keys
+from shedjoin.spec.relation import (
+    RelationSpec,
+    Through,
+    check_relation,
+    parse_delay,
+    relation_keys,
+)
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.spec.window import Duration, Within, check_window, parse_duration
 
@@ -79,8 +85,9 @@ def star_join(  # noqa: PLR0913  (mirrors shedjoin.star_join)
     check_window(within)
     each = lateness if isinstance(lateness, tuple) else (lateness, lateness)
     runner: Runner | None = None
+    changing: bool | None = None
     for number, tables in enumerate(batches):
-        changing = len(tables) > len(SIDES)
+        changing = _is_changing(tables, relation, changing)
         given = [*tables] if changing else [*tables, relation.slice(0, 0)]
         if runner is None:
             schemas = [tables[0].schema, tables[1].schema]
@@ -90,7 +97,7 @@ def star_join(  # noqa: PLR0913  (mirrors shedjoin.star_join)
                 check_pair("suffixes", suffixes),
             )
             active = check_relation(relation.schema.names, valid, change)
-            active = replace(active, delay_us=parse_duration(delay), fixed=not changing)
+            active = replace(active, delay_us=parse_delay(delay), fixed=not changing)
             spec = _through(spec, schemas, relation.schema, on, active)
             delays = [parse_duration(delay) for delay in each]
             delivery = Delivery(blobs, shuffle_seed)
@@ -103,6 +110,29 @@ def star_join(  # noqa: PLR0913  (mirrors shedjoin.star_join)
     return runner.done if runner else Run([], [])
 
 
+def _is_changing(
+    tables: Sequence[pa.Table],
+    relation: pa.Table,
+    before: bool | None,  # noqa: FBT001  (what it gave for the one before)
+) -> bool:
+    """Whether changes come with the streams, which they do always or never."""
+    changing = len(tables) > len(SIDES)
+    whole = len(tables) in (len(SIDES), len(SIDES) + 1)
+    if not whole or before not in (None, changing):
+        raise ParameterError(
+            f"a micro-batch has {len(tables)} tables.",
+            fix="pass (left, right) in all of them, or (left, right, changes).",
+        )
+    for table in (relation, *tables[len(SIDES) :]):
+        if not isinstance(table, pa.Table) or table.schema != relation.schema:
+            raise ParameterError(
+                "the relation and its changes have other columns or types, or are no "
+                "tables.",
+                fix="pass tables of pyarrow with the same schema.",
+            )
+    return changing
+
+
 def _through(
     spec: JoinSpec,
     schemas: Sequence[pa.Schema],
@@ -113,6 +143,13 @@ def _through(
     """Say through which columns of a relation two streams are joined."""
     own, keys = relation_keys(on)
     direct = True
+    for column in (active.begin, active.end):
+        kind = None if column is None else relation.field(column).type
+        if kind is not None and not pa.types.is_timestamp(kind):
+            raise ColumnTypeError(
+                f"{column!r} of the relation is of type {kind}.",
+                fix="cast it to a timestamp, e.g. pa.timestamp('us', 'UTC').",
+            )
     for side, schema, names, others in zip(SIDES, schemas, own, keys, strict=True):
         resolve_columns(side, names, schema.names)
         resolve_columns("relation's", others, relation.names)

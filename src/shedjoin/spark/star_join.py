@@ -14,9 +14,15 @@ from shedjoin.spark.join import check_frames, planned, shard_count
 from shedjoin.spark.names import name_fold
 from shedjoin.spec.conditions import Conditions
 from shedjoin.spec.keys import SIDES, check_pair, resolve_columns
-from shedjoin.spec.relation import RelationSpec, Through, check_relation, relation_keys
+from shedjoin.spec.relation import (
+    RelationSpec,
+    Through,
+    check_relation,
+    parse_delay,
+    relation_keys,
+)
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.spec.window import Duration, Within, check_window, parse_duration
+from shedjoin.spec.window import Duration, Within, check_window
 
 
 def star_join(  # noqa: PLR0913  (documented in shedjoin.api)
@@ -51,7 +57,7 @@ def star_join(  # noqa: PLR0913  (documented in shedjoin.api)
     _check_streaming(left, relation, change)
     active = check_relation(relation.columns, valid, change, name_fold(relation))
     active = replace(
-        active, delay_us=parse_duration(delay), fixed=not relation.isStreaming
+        active, delay_us=parse_delay(delay), fixed=not relation.isStreaming
     )
     spec = _through(spec, frames, relation, on, active)
     return planned(frames, spec, name, (None, None), event_time, None, relation)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from shedjoin.errors import ParameterError
 from shedjoin.spec.keys import Fold, check_pair, resolve_columns
+from shedjoin.spec.window import Duration, parse_duration
 
 RELATION = 2
 """The number of the relation among the blobs and segments of a join of two streams."""
@@ -107,3 +108,13 @@ def check_relation(
         begin, end = resolve_columns("relation's", pair, columns, fold)
         return RelationSpec((), ((), ()), begin=begin, end=end)
     return RelationSpec((), ((), ()))
+
+
+def parse_delay(delay: Duration) -> int:
+    """Microseconds for which rows wait for a relation row."""
+    delay_us = parse_duration(delay)
+    if delay_us < 0:
+        raise ParameterError(
+            f"delay={delay!r} is below 0.", fix='pass delay="0 seconds", or more.'
+        )
+    return delay_us

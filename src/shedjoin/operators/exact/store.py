@@ -90,7 +90,7 @@ class WindowStore:
         watermark_ms = max(self.watermark_ms, watermark_ms)
         self.watermark_ms = watermark_ms
         for stream in self.streams:
-            horizon = self._horizon(stream)
+            horizon = self.horizon_us(stream)
             for place, run in enumerate(list(self.runs[stream])):
                 if run.min_us <= horizon:
                     alive = self._count_alive(stream, run, horizon)
@@ -143,7 +143,8 @@ class WindowStore:
     def _hot(self, stream: int, rows: pa.RecordBatch) -> Hot:
         return hot_columns(rows, self.spec.streams[stream], direct=self.spec.direct)
 
-    def _horizon(self, stream: int) -> int:
+    def horizon_us(self, stream: int) -> int:
+        """Nothing can match residents up to this time any more."""
         return self.spec.expired_us(stream, self.watermark_ms)
 
     def _base(self, stream: int, end: int) -> int:
@@ -168,7 +169,7 @@ class WindowStore:
         if run.alive == run.segment.rows:
             return rows
         time = self.rings[stream].read(run.first_slot, run.segment.rows).time
-        return rows.filter(pa.array(time > self._horizon(stream)))
+        return rows.filter(pa.array(time > self.horizon_us(stream)))
 
     def _drop(self, stream: int, run: Run) -> None:
         self.runs[stream].remove(run)

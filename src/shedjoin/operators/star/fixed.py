@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from shedjoin.columns.relating import Related
 from shedjoin.errors import StateMismatchError
-from shedjoin.operators.star.relation import Grown, Relation
+from shedjoin.operators.star.relation import Applied, Relation
 from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.workspace import MemoryWorkspace
 from shedjoin.types import IntArray
@@ -30,7 +30,7 @@ class FixedRelation:
     def __init__(self, rows: pa.RecordBatch, digest: str) -> None:
         self._digest = digest
         self.rows = Relation(MemoryWorkspace(), 0, 0)
-        new = self.rows.apply(Related.of(rows)).new
+        new = self.rows.apply(Related.of(rows), table=True).new
         self._packed = rows.take(pa.array(new))
 
     def restore(self, blobs: Blobs) -> None:
@@ -39,9 +39,9 @@ class FixedRelation:
     def tidy(self, horizon_us: int) -> None:
         """Nothing of it is stored."""
 
-    def apply(self, changes: pa.RecordBatch) -> tuple[Grown, IntArray]:
+    def apply(self, changes: pa.RecordBatch, *, table: bool) -> Applied:
         """Refuse changes."""
-        raise TypeError(changes)
+        raise TypeError(changes, table)
 
     def taken(self, slot: IntArray) -> pa.RecordBatch:
         """Packed rows of some slots."""

@@ -60,11 +60,14 @@ def joined_relation(store: StarStore, grown: Grown) -> Iterator[pa.RecordBatch]:
     relation, keeps_us = store.relation.rows, store.spec.keeps_us
     left, right = store.rings
     begin, end = relation.begin[grown.slot], relation.end[grown.slot]
-    limits = relation.keys(LEFT)[grown.slot], begin, end - 1
+    # Who has expired may still be in the index.
+    there = [store.horizon_us(stream) + 1 for stream in (LEFT, RIGHT)]
+    limits = relation.keys(LEFT)[grown.slot], np.maximum(begin, there[LEFT]), end - 1
     for at, slot, _ in probed(left, *limits, ROOM, in_order=True):
         at, slot = at.copy(), slot.copy()  # noqa: PLW2901  (good until the next ones)
         row, time = grown.slot[at], left.times(slot)
         low = np.maximum(time - keeps_us[RIGHT], begin[at])
+        low = np.maximum(low, there[RIGHT])
         high = np.minimum(time + keeps_us[LEFT], end[at] - 1)
         ranges = relation.keys(RIGHT)[row], low, high
         for hit, other, _ in probed(right, *ranges, ROOM, in_order=True):

@@ -1,7 +1,9 @@
 """The relation of one shard: which keys of both streams go together, and when.
 
-Every relation row has a *slot*, its place in the order in which rows came. Two hash
-indexes find the slots of a left and of a right key; arrays hold the rest.
+Every relation row has a *slot*, its place in the order in which rows came. Three hash
+indexes find the slots of a left key, of a right key, and of both; arrays hold the rest.
+Deletions are rows, too, which are never active: a row that comes after its deletion
+ends with it.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shedjoin.columns.hot import Hot
+from shedjoin.columns.mixing import mixed_bits
 from shedjoin.columns.relating import Related
 from shedjoin.operators.exact.ring import Ring, probed
 from shedjoin.spec.relation import ALWAYS_US
@@ -21,8 +24,9 @@ from shedjoin.types import BoolArray, IntArray, IntGrid
 ROOM = 1 << 17
 """Relation rows that are found at once."""
 _FACTS = "relation.facts"
-_BEGIN, _END = 2, 3
-_ROWS = 4
+_BEGIN, _END, _REACHED, _DELETION = range(2, 6)
+_ROWS = 6
+_PAIR = 2
 _SMALLEST = 1 << 10
 
 
@@ -37,11 +41,16 @@ class Grown(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What changes did: rows that are new among them, and slots whose end moved."""
+    """What changes did.
+
+    ``new`` are rows among them that got slots, ``moved`` slots whose end was changed,
+    and ``shorter`` those of them that end sooner than before.
+    """
 
     new: IntArray
     grown: Grown
     moved: IntArray
+    shorter: IntArray
 
 
 class Relation:
@@ -84,19 +93,21 @@ class Relation:
     @property
     def begin(self) -> IntArray:
         """From when on rows are active, by slot."""
-        begin: IntArray = self._facts[_BEGIN]
-        return begin
+        return self._fact(_BEGIN)
 
     @property
     def end(self) -> IntArray:
         """Before when rows are active, by slot."""
-        end: IntArray = self._facts[_END]
-        return end
+        return self._fact(_END)
+
+    @property
+    def reached(self) -> IntArray:
+        """The latest end that rows have had, by slot."""
+        return self._fact(_REACHED)
 
     def keys(self, side: int) -> IntArray:
         """Keys of a side, by slot."""
-        keys: IntArray = self._facts[side]
-        return keys
+        return self._fact(side)
 
     def active(
         self, side: int, key: IntArray, time: IntArray
@@ -120,84 +131,76 @@ class Relation:
         """Count the rows that end after a time."""
         return int(np.count_nonzero(self.end[: self.count] > time_us))
 
+    def lasting(self, time_us: int) -> IntArray:
+        """Slots of rows that end after a time, and of deletions after it."""
+        begin, end = self.begin[: self.count], self.end[: self.count]
+        deletion = self._fact(_DELETION)[: self.count] > 0
+        return np.flatnonzero((end > time_us) | (deletion & (begin > time_us)))
+
+    def deletions(self, slot: IntArray) -> BoolArray:
+        """Which slots are deletions."""
+        return self._fact(_DELETION)[slot] > 0
+
     def ended(self, after_us: int, until_us: int) -> IntArray:
         """Slots of rows whose end lies between two times, the later one included."""
         end = self.end[: self.count]
         return np.flatnonzero((end > after_us) & (end <= until_us))
 
-    def apply(self, changes: Related) -> Applied:
-        """Take in new rows and new ends, then deletions.
-
-        A row is known by its keys and its begin: one that is there gets the end of the
-        new one. A deletion ends the rows of its keys that began before it and have not
-        ended by then: one that begins at that time takes their place. Nothing depends
-        on the order in which the changes of a micro-batch come.
-        """
-        new, moved = self._inserted(changes)
-        first, count = self.count, new.size
-        self.append(changes.take(new))
-        slot = np.arange(first, first + count)
-        since = np.full(count, -ALWAYS_US)
-        before, place, end = moved
-        self.end[place] = end
-        longer = end > before
-        grown = Grown(
-            np.concatenate([slot, place[longer]]),
-            np.concatenate([since, before[longer]]),
-        )
-        closed = self._closed(changes)
-        return Applied(new, grown, np.unique(np.concatenate([place, closed])))
-
-    def set_ends(self, slot: IntArray, end: IntArray) -> None:
+    def set_ends(self, slot: IntArray, end: IntArray, reached: IntArray) -> None:
         """Give rows other ends."""
         self.end[slot] = end
+        self.reached[slot] = reached
 
-    def _inserted(
-        self, changes: Related
-    ) -> tuple[IntArray, tuple[IntArray, IntArray, IntArray]]:
-        """Rows that are new; former ends, slots and new ends of those that are not."""
-        rows = np.flatnonzero(~changes.deleted & (changes.begin < changes.end))
-        left, right, begin, end, _ = changes.take(rows)
-        order = np.lexsort((end, begin, right, left))
-        rows, left, right, begin, end = (
-            each[order] for each in (rows, left, right, begin, end)
-        )
-        same = np.zeros(rows.size, np.bool_)
-        for each in (left, right, begin):
-            same[1:] |= each[1:] != each[:-1]
-        same[:1] = True
-        rows, left, right, begin, end = (
-            each[same] for each in (rows, left, right, begin, end)
-        )
-        slot = np.full(rows.size, -1)
-        for at, place, _ in probed(
-            self._rings[0], left, begin, begin, ROOM, in_order=True
-        ):
-            known = self.keys(1)[place] == right[at]
-            slot[at[known]] = place[known]
-        there = slot >= 0
-        place = slot[there]
-        before, after = self.end[place], end[there]
-        other = before != after
-        moved = before[other], place[other], after[other]
-        return np.sort(rows[~there]), moved
+    def apply(self, changes: Related, *, table: bool = False) -> Applied:
+        """Take in new rows, new ends and deletions.
 
-    def _closed(self, changes: Related) -> IntArray:
-        """End what is deleted; tell the slots."""
-        gone = changes.take(np.flatnonzero(changes.deleted))
-        slots: list[IntArray] = []
-        low = np.full(gone.end.size, -ALWAYS_US)
-        for at, slot, _ in probed(
-            self._rings[0], gone.left, low, gone.end - 1, ROOM, in_order=True
-        ):
-            hit: BoolArray = self.keys(1)[slot] == gone.right[at]
-            hit &= self.end[slot] > gone.end[at]
-            np.minimum.at(self.end, slot[hit], gone.end[at[hit]])
-            slots.append(slot[hit])
-        return np.concatenate([np.zeros(0, np.int64), *slots])
+        A row is known by its keys and its begin: one that is there gets the end of the
+        new one; of two in a micro-batch the earlier end counts. A deletion ends the
+        rows of its keys that began before it and have not ended by then, and those that
+        come later: one that begins at its time takes their place. Nothing depends on
+        the order in which the changes of a micro-batch come. The rows of a ``table`` do
+        not change: each counts as it stands.
+        """
+        if table:
+            return self._all_of(changes)
+        rows, slot = self._distinct(changes)
+        known, gone = slot >= 0, changes.deleted[rows]
+        fresh = gone | (changes.begin[rows] < changes.end[rows])
+        new = np.sort(rows[~known & fresh])
+        first, again = self.count, known & ~gone
+        self.append(changes.take(new))
+        added = np.arange(first, self.count)
+        given = self.end[added]
+        closed, closed_us = self._deleted(changes.take(rows[gone]))
+        touched = np.union1d(slot[again], closed[closed < first])
+        former = self.end[touched]
+        self.end[slot[again]] = changes.end[rows[again]]
+        self._end_with_deletions(np.concatenate([added, slot[again]]))
+        np.minimum.at(self.end, closed, closed_us)
+        self.reached[added] = self.end[added]
+        ended = added[self.end[added] != given]
+        longer = touched[self.end[touched] > self.reached[touched]]
+        since = self.reached[longer]
+        self.reached[longer] = self.end[longer]
+        added = added[self.begin[added] < self.end[added]]
+        grown = Grown(
+            np.concatenate([added, longer]),
+            np.concatenate([np.full(added.size, -ALWAYS_US), since]),
+        )
+        end = self.end[touched]
+        moved = np.concatenate([touched[end != former], ended])
+        return Applied(new, grown, moved, touched[end < former])
+
+    def _all_of(self, rows: Related) -> Applied:
+        """Take in a table."""
+        first = self.count
+        new = np.flatnonzero(rows.begin < rows.end)
+        self.append(rows.take(new))
+        slot, none = np.arange(first, self.count), np.zeros(0, np.int64)
+        return Applied(new, Grown(slot, np.full(new.size, -ALWAYS_US)), none, none)
 
     def append(self, rows: Related) -> None:
-        """Take in rows that are new."""
+        """Take in rows that are new; a deletion has its time as begin, and no end."""
         first, count = self.count, rows.begin.size
         if not count:
             return
@@ -205,10 +208,68 @@ class Relation:
             facts = self._array(1 << (first + count - 1).bit_length())
             facts[:, :first] = self._facts[:, :first]
             self._facts = facts
-        own = rows.left, rows.right, rows.begin, rows.end
+        begin = np.where(rows.deleted, rows.end, rows.begin)
+        end = np.where(rows.deleted, -ALWAYS_US, rows.end)
+        own = rows.left, rows.right, begin, end, end, rows.deleted
         self._facts[:, first : first + count] = own
-        for side, ring in enumerate(self._rings):
-            ring.insert(Hot(own[side], rows.begin))
+        keys = rows.left, rows.right, _pair(rows.left, rows.right)
+        for key, ring in zip(keys, self._rings, strict=True):
+            ring.insert(Hot(key, begin))
+
+    def _distinct(self, changes: Related) -> tuple[IntArray, IntArray]:
+        """Changes that differ in more than their end, and the slots of known ones."""
+        begin = np.where(changes.deleted, changes.end, changes.begin)
+        named = changes.deleted, begin, changes.right, changes.left
+        order = np.lexsort((changes.end, *named))
+        first = np.ones(order.size, np.bool_)
+        same = np.ones(max(order.size - 1, 0), np.bool_)
+        for each in named:
+            same &= each[order][1:] == each[order][:-1]
+        first[1:] = ~same
+        rows = order[first]
+        slot = np.full(rows.size, -1)
+        for at, place in self._of_pair(changes.take(rows), begin[rows], begin[rows]):
+            alike = (self._fact(_DELETION)[place] > 0) == changes.deleted[rows[at]]
+            slot[at[alike]] = place[alike]
+        return rows, slot
+
+    def _deleted(self, gone: Related) -> tuple[IntArray, IntArray]:
+        """Slots of rows that are deleted, and when."""
+        none = np.zeros(0, np.int64)
+        found = [(none, none)]
+        low = np.full(gone.end.size, -ALWAYS_US)
+        for at, slot in self._of_pair(gone, low, gone.end - 1):
+            hit = self.end[slot] > gone.end[at]
+            found.append((slot[hit], gone.end[at[hit]]))
+        slots, times = (np.concatenate(each) for each in zip(*found, strict=True))
+        return slots, times
+
+    def _end_with_deletions(self, slots: IntArray) -> None:
+        """End rows with deletions that came before them."""
+        left, right = self.keys(0)[slots], self.keys(1)[slots]
+        begin, end = self.begin[slots], self.end[slots]
+        rows = Related(left, right, begin, end, np.zeros(slots.size, np.bool_))
+        later = np.full(slots.size, ALWAYS_US)
+        for at, place in self._of_pair(rows, begin + 1, later):
+            deletion = self._fact(_DELETION)[place] > 0
+            at, place = at[deletion], place[deletion]  # noqa: PLW2901
+            np.minimum.at(self.end, slots[at], self.begin[place])
+
+    def _of_pair(
+        self, rows: Related, low: IntArray, high: IntArray
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        """Slots of both keys that begin between two times."""
+        key = _pair(rows.left, rows.right)
+        for at, slot, _ in probed(
+            self._rings[_PAIR], key, low, high, ROOM, in_order=True
+        ):
+            hit: BoolArray = self.keys(0)[slot] == rows.left[at]
+            hit &= self.keys(1)[slot] == rows.right[at]
+            yield at[hit], slot[hit]
+
+    def _fact(self, place: int) -> IntArray:
+        found: IntArray = self._facts[place]
+        return found
 
     def _array(self, size: int) -> IntGrid:
         array = self._workspace.new_array(_FACTS, _ROWS * size)
@@ -220,5 +281,11 @@ class Relation:
                 *(self._workspace, f"relation{side}", 0, count, self._seed),
                 opened=count > 0,
             )
-            for side in (0, 1)
+            for side in range(_PAIR + 1)
         ]
+
+
+def _pair(left: IntArray, right: IntArray) -> IntArray:
+    """One key for both; different ones may share it."""
+    mixed = mixed_bits(left.view(np.uint64)) + right.view(np.uint64)
+    return mixed_bits(mixed).view(np.int64)

@@ -15,7 +15,7 @@ import pyarrow as pa
 from shedjoin.columns.batches import chunked
 from shedjoin.columns.relating import Related
 from shedjoin.operators.frame.results import Parts, gathered
-from shedjoin.operators.star.relation import Grown, Relation
+from shedjoin.operators.star.relation import Applied, Relation
 from shedjoin.spec.relation import END, RELATION
 from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.changes import ChangeLog
@@ -25,6 +25,7 @@ from shedjoin.state.workspace import Workspace
 from shedjoin.types import IntArray
 
 _LOG = 1
+_ENDS = ["slot", "end", "reached"]
 _SLACK = 1 << 10
 """For fewer rows that have ended the others are not stored anew."""
 
@@ -69,21 +70,20 @@ class RelationStore:
             rows = self._payload.restore(number, blobs)
             self.rows.append(Related.of(rows))
         for part in self._log.read(blobs):
-            slot, end = (part.column(name).to_numpy() for name in ("slot", "end"))
-            self.rows.set_ends(slot, end)
+            self.rows.set_ends(*(part.column(name).to_numpy() for name in _ENDS))
 
-    def apply(self, changes: pa.RecordBatch) -> tuple[Grown, IntArray]:
-        """Take in changes; tell which rows relate more, and whose end moved."""
-        applied = self.rows.apply(Related.of(changes))
+    def apply(self, changes: pa.RecordBatch, *, table: bool) -> Applied:
+        """Take in changes, or the rows of a table, which do not change each other."""
+        applied = self.rows.apply(Related.of(changes), table=table)
         if applied.new.size:
             for rows in chunked(iter([changes.take(pa.array(applied.new))])):
                 self._numbers.append(self._payload.add(RELATION, rows).id)
         self._moved.append(applied.moved)
-        return applied.grown, applied.moved
+        return applied
 
     def tidy(self, horizon_us: int) -> None:
         """Store rows anew if most of them end up to a time; merge small segments."""
-        alive = np.flatnonzero(self.rows.end[: self.rows.count] > horizon_us)
+        alive = self.rows.lasting(horizon_us)
         if self.rows.count > 2 * alive.size + _SLACK:
             self._store_anew(alive)
         elif self._numbers:
@@ -112,8 +112,8 @@ class RelationStore:
         elif self._log.is_long(slot.size, self.rows.count):
             self._log.forget(changes)
             slot = np.arange(self.rows.count)
-        ends = pa.record_batch({"slot": slot, "end": self.rows.end[slot]})
-        self._log.add(ends, changes)
+        ends = slot, self.rows.end[slot], self.rows.reached[slot]
+        self._log.add(pa.record_batch([*map(pa.array, ends)], _ENDS), changes)
         self._moved, self._anew = [np.zeros(0, np.int64)], False
         return {
             "segments": self._numbers,
@@ -128,17 +128,21 @@ class RelationStore:
 
     def _store_anew(self, alive: IntArray) -> None:
         """Forget all rows but some, which get new slots and are stored as they are."""
-        end = pa.array(self.rows.end[alive])
+        kinds = self.rows.deletions(alive)
+        end = np.where(kinds, self.rows.begin[alive], self.rows.end[alive])
+        reached = self.rows.reached[alive]
         kept = list(chunked(iter([self.taken(alive)]))) if alive.size else []
         self._drop(0)
         self.rows.clear()
         for rows in kept:
             place = rows.schema.get_field_index(END)
             own, end = end[: rows.num_rows], end[rows.num_rows :]
-            rows = rows.set_column(place, END, own)  # noqa: PLW2901
+            rows = rows.set_column(place, END, pa.array(own))  # noqa: PLW2901
             self.rows.append(Related.of(rows))
             self._numbers.append(self._payload.add(RELATION, rows).id)
-        self._anew = True
+        further = np.flatnonzero(reached > self.rows.reached[: reached.size])
+        self.rows.set_ends(further, self.rows.end[further], reached[further])
+        self._moved, self._anew = [further], True
 
     def _rewrite(self, first: int) -> None:
         """Put the newest segments into one."""

@@ -79,10 +79,18 @@ class StarStore(WindowStore):
         if rows.num_rows:
             super().insert(stream, rows, hot)
 
-    def tidy(self) -> None:
-        """Rewrite the segments that are worth it."""
-        super().tidy()
-        self.relation.tidy(1000 * self.watermark_ms)
+    def tidy_relation(self) -> None:
+        """Rewrite segments of the relation; its rows may get other slots.
+
+        Rows stay as long as residents do that they relate: one that is sent again must
+        be known.
+        """
+        self.relation.tidy(min(map(self.horizon_us, self.streams)))
+
+    @property
+    def passed_us(self) -> int:
+        """No arrivals of times up to this one come any more."""
+        return 1000 * self.watermark_ms - self.spec.lag_us
 
     def expire(self, watermark_ms: int) -> None:
         """Let go of residents that nothing can match any more.
@@ -91,9 +99,9 @@ class StarStore(WindowStore):
         at their time. Relation rows may come late by the delay: until then residents
         without any wait.
         """
-        before_us = 1000 * self.watermark_ms
+        before_us = self.passed_us
         super().expire(watermark_ms)
-        now_us = 1000 * self.watermark_ms
+        now_us = self.passed_us
         relation = self.relation.rows
         ended = np.union1d(relation.ended(before_us, now_us), self.moved)
         ended = ended[relation.end[ended] <= now_us]
@@ -127,6 +135,13 @@ class StarStore(WindowStore):
         """Bytes of payload and indexes."""
         return super().nbytes + self.relation.rows.nbytes
 
+    def horizon_us(self, stream: int) -> int:
+        """Nothing can match residents up to this time, nor relate them any more."""
+        horizon_us = super().horizon_us(stream)
+        if self.fixed:
+            return horizon_us
+        return min(horizon_us, self.passed_us - self.delay_us)
+
     def _judged(self, stream: int, before_us: int, now_us: int) -> IntArray:
         """Residents for whom no more relation rows can come, since a former time."""
         low, high = before_us - self.delay_us, now_us - self.delay_us
@@ -141,10 +156,15 @@ class StarStore(WindowStore):
     def _residents_of(self, stream: int, relation_rows: IntArray) -> IntArray:
         """Residents whose keys some relation rows have, from their begin on."""
         relation, ring = self.relation.rows, self.rings[stream]
-        high = np.full(relation_rows.size, np.iinfo(np.int64).max)
-        limits = relation.keys(stream)[relation_rows], relation.begin[relation_rows]
+        key, place = np.unique(
+            relation.keys(stream)[relation_rows], return_inverse=True
+        )
+        low = np.full(key.size, np.iinfo(np.int64).max)
+        np.minimum.at(low, place, relation.begin[relation_rows])
+        low = np.maximum(low, self.horizon_us(stream) + 1)
+        high = np.full(key.size, np.iinfo(np.int64).max)
         found = [np.zeros(0, np.int64)]
-        for _, slot, _ in probed(ring, *limits, high, ROOM, in_order=False):
+        for _, slot, _ in probed(ring, key, low, high, ROOM, in_order=False):
             found.append(slot.copy())
         return np.concatenate(found)
 
@@ -153,7 +173,7 @@ class StarStore(WindowStore):
         ring = self.rings[stream]
         hot = ring.hot(slots)
         due = hot.time <= now_us - self.delay_us
-        due &= hot.time > self._horizon(stream)
+        due &= hot.time > self.horizon_us(stream)
         slots, hot = slots[due], Hot(hot.key[due], hot.time[due])
         last_us = self.relation.rows.last_end(stream, *hot)
         slots = slots[last_us <= now_us]
