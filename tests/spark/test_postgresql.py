@@ -103,6 +103,50 @@ def test_changes_add_up_to_the_table(
     assert VersionFolder(log).last() > 5
 
 
+TYPES = {
+    "a": ("varchar(9)", "'ä'"),
+    "b": ("char(3)", "'x'"),
+    "c": ("numeric(10, 2)", "1.5"),
+    "d": ("timestamptz", "'2024-05-01 12:00:00+02'"),
+    "e": ("timestamp", "'2024-05-01 12:00:00'"),
+    "f": ("date", "'2024-05-01'"),
+    "g": ("uuid", "'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'"),
+    "h": ("bytea", "'x'"),
+    "i": ("boolean", "true"),
+    "j": ("real", "'NaN'"),
+    "k": ("smallint", "-1"),
+    "l": ("jsonb", "'{}'"),
+}
+
+
+def test_types_of_the_database(
+    spark: SparkSession, postgresql: Server, tmp_path: Path
+) -> None:
+    """Values of all kinds come through, and a second reading finds them the same."""
+    columns = ", ".join(f"{name} {kind}" for name, (kind, _) in TYPES.items())
+    values = ", ".join(value for _, value in TYPES.values())
+    nulls = ", ".join("null" for _ in TYPES)
+    postgresql.run(f"create table kinds ({columns})")
+    postgresql.run(f"insert into kinds values ({values}), ({nulls})")  # noqa: S608
+    seen, log = Seen(), tmp_path / "log"
+
+    def read() -> DataFrame:
+        properties = postgresql.properties
+        return spark.read.jdbc(postgresql.url, "kinds", properties=properties)
+
+    changes = polled_relation(read, log=log, every="200 milliseconds")
+    try:
+        wait_for(lambda: observed(log) > 0)
+        first = observed(log)
+        wait_for(lambda: observed(log) > first)
+        seen.catch_up(changes, tmp_path / "checkpoint")
+    finally:
+        stop_polling(log)
+    assert VersionFolder(log).last() == 1
+    assert seen.table() == {repr(tuple(row)) for row in read().collect()}
+    assert len(seen.table()) == 2
+
+
 @pytest.mark.long
 def test_drivers_are_killed(
     spark: SparkSession, postgresql: Server, tmp_path: Path
