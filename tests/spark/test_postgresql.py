@@ -25,16 +25,16 @@ pytestmark = [pytest.mark.spark]
 
 def test_the_server_comes_and_goes(spark: SparkSession, postgresql: Server) -> None:
     """The same rows are there after it was stopped, on the same port."""
-    postgresql.run("create table ads (ad int, name text); insert into ads values (1)")
+    postgresql.run("create table kept (ad int, name text); insert into kept values (1)")
     before = postgresql.pid
     postgresql.stop()
     assert before is not None
     with pytest.raises(ProcessLookupError):
         os.kill(before, signal.SIG_DFL)
     postgresql.start()
-    read = spark.read.jdbc(postgresql.url, "ads", properties=postgresql.properties)
+    read = spark.read.jdbc(postgresql.url, "kept", properties=postgresql.properties)
     assert list(map(tuple, read.collect())) == [(1, None)]
-    assert postgresql.rows("select ad from ads") == [("1",)]
+    assert postgresql.rows("select ad from kept") == [("1",)]
 
 
 CHANGES = """
