@@ -8,6 +8,8 @@ from functools import lru_cache
 from math import inf
 from typing import NamedTuple
 
+_ALIKE = 1 - 1e-9
+"""Windows that add as much as others, but for rounding, are taken with them."""
 _ROUNDS = 50
 """Far more than the search for the best ratio takes: it stops when nothing changes."""
 
@@ -135,7 +137,7 @@ def _corners(growth: tuple[float, ...]) -> tuple[list[int], list[float]]:
         while True:
             before = corners[-1]
             fall = -(growth[count] - growth[before]) / (count - before)
-            if not falls or fall > falls[-1]:
+            if not falls or fall > falls[-1] * _ALIKE:
                 break
             corners.pop()
             falls.pop()
