@@ -102,21 +102,28 @@ def test_who_has_expired_is_not_related_any_more() -> None:
         assert runs[0].state_bytes == runs[1].state_bytes
 
 
-def test_nearly_all_relation_rows_are_deleted_late() -> None:
-    count = 6_000
+def test_a_relation_of_which_most_has_ended_is_stored_anew() -> None:
+    """Slots change while ends of rows are changed, and what is known goes on."""
+    count, last = 3_000, 2_999
     inserts = [("insert", n, n, 90) for n in range(count)]
-    deletes = [("delete", n, n, 95) for n in range(count - 1)]
-    last = count - 1
-    left: list[Rows] = [[(0, last, 100)], [(2, last, 130)], [(4, last, 131)], []]
-    right: list[Rows] = [[(1, last, 100)], [(3, last, 130)], [], [(5, last, 132)]]
-    runs = [
-        joined(left, right, [inserts, [], deletes, []], restart_every=every)
-        for every in (0, 1)
-    ]
-    assert found(runs[0]) == found(runs[1])
-    assert found(runs[0]).total() == 9
-    assert runs[0].state_bytes == runs[1].state_bytes
-    assert runs[0].batches[-1].report.relation == 1
+    early, late = ([("delete", n, n, t) for n in range(last)] for t in (120, 95))
+    seconds = [100, 130, 132, 300, 301, 302]
+    left: list[Rows] = [[(n, last, t)] for n, t in enumerate(seconds)]
+    right: list[Rows] = [[(n, last, t)] for n, t in enumerate(seconds)]
+    near = Within(before="5 seconds", after="5 seconds")
+    for changes in (
+        [inserts, early, [], [], late, [("delete", last, last, 302)]],
+        [inserts, [], late, [], [], [("delete", last, last, 302)]],
+    ):
+        runs = [
+            joined(left, right, changes, near, restart_every=every) for every in (0, 1)
+        ]
+        pairs = {(0, 0), (1, 1), (1, 2), (2, 1), (2, 2)}
+        pairs |= {(3, 3), (3, 4), (4, 3), (4, 4)}
+        assert found(runs[0]) == found(runs[1]) == Counter(pairs)
+        assert runs[0].state_bytes == runs[1].state_bytes
+        assert runs[0].batches[-2].report.relation == 1
+        assert runs[0].batches[-1].report.state_bytes < 300_000
 
 
 def test_rows_of_a_table_each_count() -> None:

@@ -6,7 +6,6 @@ have ended, those that have not are stored anew, with new slots.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -120,11 +119,6 @@ class RelationStore:
             "rows": self.rows.count,
             "ends": self._log.parts,
         }
-
-    @staticmethod
-    def numbers(own: dict[str, Any]) -> Sequence[int]:
-        """Numbers of the blobs of the log."""
-        return [number for number, _, _ in own["ends"]]
 
     def _store_anew(self, alive: IntArray) -> None:
         """Forget all rows but some, which get new slots and are stored as they are."""
