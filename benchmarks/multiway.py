@@ -116,18 +116,19 @@ def _race(
         "three_native": _native_three,
     }
     timings: dict[str, list[engine.Timing]] = {}
-    results: dict[str, set[tuple[object, ...]]] = {}
+    results: dict[str, set[tuple[int, int]]] = {}
     for number in range(rounds):
         for name, make in contestants.items():
             is_native = name.endswith("native")
             engine.use_store(spark, "memory" if is_native else "rocksdb")
-            result = make(_streams(spark, folder)).observe("told", *_digest())
+            result = make(_streams(spark, folder)).observe(
+                "told", *engine.digest("a_id", "b_id")
+            )
             label = f"round {number + 1}: {name}"
             timing = engine.run(result, label, setting.files)
             timings.setdefault(name, []).append(timing)
-            told = [observed["told"] for observed in timing.observed]
-            totals = tuple(sum(int(t[c] or 0) for t in told) for c in ("rows", "check"))
-            results.setdefault(name.removesuffix("_native"), set()).add(totals)
+            found = results.setdefault(name.removesuffix("_native"), set())
+            found.add(engine.totals(timing))
             note(f"{label:<24} {engine.rate([timing]):>10,.0f} rows/s")
     figures: dict[str, Any] = {}
     for name in ("band", "three"):
@@ -138,12 +139,6 @@ def _race(
         figures[f"{name}_results"] = next(iter(results[name]))[0]
         figures[f"{name}_equal"] = len(results[name]) == 1
     return figures
-
-
-def _digest() -> list[Column]:
-    """Number of results, and an order-free checksum of who met whom."""
-    check = F.xxhash64("a_id", "b_id").cast("decimal(38,0)")
-    return [F.count(F.lit(1)).alias("rows"), F.sum(check).alias("check")]
 
 
 def _streams(spark: SparkSession, folder: Path) -> dict[str, DataFrame]:

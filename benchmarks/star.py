@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 import shedjoin as sj
@@ -108,18 +108,16 @@ def _race(
     }
     relation = spark.read.parquet(str(folder / "relation.parquet"))
     timings: dict[str, list[engine.Timing]] = {}
-    results: set[tuple[int, ...]] = set()
+    results: set[tuple[int, int]] = set()
     for number in range(rounds):
         for name, (store, make) in contestants.items():
             engine.use_store(spark, store)
             result = make(*_streams(spark, folder), relation)
-            result = result.observe("told", *_digest())
+            result = result.observe("told", *engine.digest("left_id", "right_id"))
             label = f"round {number + 1}: {name}"
             timing = engine.run(result, label, setting.files)
             timings.setdefault(name, []).append(timing)
-            told = [observed["told"] for observed in timing.observed]
-            columns = ("rows", "check")
-            results.add(tuple(sum(int(t[c] or 0) for t in told) for c in columns))
+            results.add(engine.totals(timing))
             note(f"{label:<24} {engine.rate([timing]):>10,.0f} rows/s")
     rates = {name: engine.rate(found) for name, found in timings.items()}
     figures: dict[str, Any] = {f"{n}_rows_per_s": rate for n, rate in rates.items()}
@@ -128,12 +126,6 @@ def _race(
     figures["results"] = next(iter(results))[0]
     figures["equal"] = len(results) == 1
     return figures
-
-
-def _digest() -> list[Column]:
-    """Number of results, and an order-free checksum of who met whom."""
-    check = F.xxhash64("left_id", "right_id").cast("decimal(38,0)")
-    return [F.count(F.lit(1)).alias("rows"), F.sum(check).alias("check")]
 
 
 def _streams(spark: SparkSession, folder: Path) -> list[DataFrame]:

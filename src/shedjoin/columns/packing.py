@@ -31,39 +31,39 @@ def pack(
 
     By ``routes`` only rows are packed that a fixed relation has.
     """
-    for group in grouped(batches, COLLECT_BYTES):
-        if routes is None:
-            yield from _split(group, stream, spec)
+    for rows in _collected(batches):
+        hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
+        if routes is not None:
+            yield from _split(rows, routes.placed(hot.key), stream, spec.shards)
+            continue
+        where = placed(rows, hot, stream, spec)
+        if where.shard.size:
+            yield from _split(rows, where, stream, spec.shards)
         else:
-            rows = plain(pa.concat_batches(group))
-            hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
-            for number, part in _parts(rows, routes.placed(hot.key), spec.shards):
-                yield from ((number, blob) for blob in _encoded(part, stream))
-
-
-def _split(
-    batches: list[pa.RecordBatch], stream: int, spec: JoinSpec
-) -> Iterator[tuple[int, Blob]]:
-    rows = plain(pa.concat_batches(batches))
-    hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
-    where = placed(rows, hot, stream, spec)
-    if not where.shard.size:
-        for blob in _encoded(rows, stream):
-            yield from ((number, blob) for number in range(spec.shards))
-        return
-    for number, part in _parts(rows, where, spec.shards):
-        yield from ((number, blob) for blob in _encoded(part, stream))
+            for blob in _encoded(rows, stream):
+                yield from ((number, blob) for number in range(spec.shards))
 
 
 def pack_relation(
     batches: Iterable[pa.RecordBatch], spec: JoinSpec
 ) -> Iterator[tuple[int, Blob]]:
     """Blobs of packed relation rows, each with the shard of its right key."""
-    for group in grouped(batches, COLLECT_BYTES):
-        rows = plain(pa.concat_batches(group))
+    for rows in _collected(batches):
         shard = shard_of(as_int64(rows.column(RIGHT_KEY)), spec.shards)
-        for number, part in _parts(rows, Placed(None, shard), spec.shards):
-            yield from ((number, blob) for blob in _encoded(part, RELATION))
+        yield from _split(rows, Placed(None, shard), RELATION, spec.shards)
+
+
+def _collected(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for group in grouped(batches, COLLECT_BYTES):
+        yield plain(pa.concat_batches(group))
+
+
+def _split(
+    rows: pa.RecordBatch, where: Placed, stream: int, shards: int
+) -> Iterator[tuple[int, Blob]]:
+    """Blobs of rows that have their places."""
+    for number, part in _parts(rows, where, shards):
+        yield from ((number, blob) for blob in _encoded(part, stream))
 
 
 def _parts(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.columns.placing import Placed, shard_of
+from shedjoin.columns.placing import Placed, between, shard_of
 from shedjoin.columns.relating import Related
 from shedjoin.types import IntArray
 
@@ -48,11 +48,8 @@ class Side(NamedTuple):
         at[order] = np.searchsorted(self.key, key[order])
         at = np.minimum(at, self.key.size - 1)
         row = np.flatnonzero(self.key[at] == key)
-        at = at[row]
-        counts = self.first[at + 1] - self.first[at]
-        row = np.repeat(row, counts)
-        place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        return Placed(row, self.shard[np.repeat(self.first[at], counts) + place])
+        copy, place = between(self.first[at[row]], self.first[at[row] + 1] - 1)
+        return Placed(row[copy], self.shard[place])
 
 
 class Routes(NamedTuple):

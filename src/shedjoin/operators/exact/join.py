@@ -12,7 +12,7 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.schema import as_stored
 from shedjoin.operators.exact.matches import joined_rows
-from shedjoin.operators.exact.runs import Run, Stored
+from shedjoin.operators.exact.runs import Stored
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
 from shedjoin.operators.frame.missing import NOTHING, Missing
@@ -49,9 +49,9 @@ class ExactJoin:
         if directory is None:
             return cls._begin(opening, Payload(workspace))
         payload = Payload(workspace, directory.segments, directory.next_id)
-        stored = _stored(directory)
         store = WindowStore(
-            *(opening.spec, payload, workspace, stored), opened=opening.opened
+            *(opening.spec, payload, workspace, Stored.of(directory)),
+            opened=opening.opened,
         )
         store.watermark_ms = directory.watermark_ms
         if not opening.opened:
@@ -82,7 +82,7 @@ class ExactJoin:
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
         """Read all residents as stored, the oldest first."""
-        runs = _stored(directory).runs
+        runs = Stored.of(directory).runs
         for run in sorted(runs, key=lambda run: (run.max_us, run.segment.id)):
             stream = run.segment.stream
             rows = as_stored(load_segment(blobs, run.segment.id))
@@ -107,17 +107,4 @@ class ExactJoin:
     def write(self, changes: Commit) -> dict[str, Any]:
         """Give the part of the directory; the index follows from the rows."""
         del changes
-        store = self.store
-        return {
-            "runs": [[run.segment.id, *run[1:]] for runs in store.runs for run in runs],
-            "ends": [ring.end for ring in store.rings],
-            "seed": store.seed,
-            **self._missing.facts(),
-        }
-
-
-def _stored(directory: Directory) -> Stored:
-    segments = {segment.id: segment for segment in directory.segments}
-    own = directory.own
-    runs = tuple(Run(segments[number], *run) for number, *run in own["runs"])
-    return Stored(runs, tuple(own["ends"]), own["seed"])
+        return self.store.stored().facts() | self._missing.facts()

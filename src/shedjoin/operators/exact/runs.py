@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from shedjoin.state.directory import Directory
 from shedjoin.state.merging import newest_to_merge
 from shedjoin.state.segments import Segment
 
@@ -33,6 +34,19 @@ class Stored(NamedTuple):
     runs: tuple[Run, ...]
     ends: tuple[int, ...]
     seed: int
+
+    @staticmethod
+    def of(directory: Directory) -> Stored:
+        """Read it from a directory."""
+        segments = {segment.id: segment for segment in directory.segments}
+        own = directory.own
+        runs = tuple(Run(segments[number], *run) for number, *run in own["runs"])
+        return Stored(runs, tuple(own["ends"]), own["seed"])
+
+    def facts(self) -> dict[str, Any]:
+        """What :meth:`of` reads."""
+        runs = [[run.segment.id, *run[1:]] for run in self.runs]
+        return {"runs": runs, "ends": list(self.ends), "seed": self.seed}
 
 
 def worth_moving(runs: Sequence[Run], end: int) -> list[Run]:

@@ -63,6 +63,11 @@ class WindowStore:
                 Ring(workspace, str(stream), base, end, stored.seed, opened=opened)
             )
 
+    def stored(self) -> Stored:
+        """What is to be stored besides the rows."""
+        runs = tuple(run for own in self.runs for run in own)
+        return Stored(runs, tuple(ring.end for ring in self.rings), self.seed)
+
     def restore(self, blobs: Blobs) -> None:
         """Fill an empty workspace from the stored segments, one at a time."""
         for stream in self.streams:

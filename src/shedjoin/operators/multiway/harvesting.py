@@ -125,6 +125,11 @@ class Harvesting:
         self._paced = 1.0
         self.configuration = self._configured()
 
+    @property
+    def throttled(self) -> bool:
+        """Whether less than all work is to be done."""
+        return self._throttle.active
+
     def admitted(self, chunk: Chunk) -> Chunk:
         """Give those arrivals that take part."""
         rows, stream = chunk.rows.num_rows, chunk.stream

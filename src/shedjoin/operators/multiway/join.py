@@ -116,7 +116,10 @@ class MultiwayJoin:
     def _limited_step(
         self, load: Harvesting, arrived: Sequence[Blob], watermark_ms: int
     ) -> Step:
-        load.begin(row_counts(arrived, len(self.spec.streams)))
+        coming = None
+        if load.throttled:
+            coming = row_counts(arrived, len(self.spec.streams))
+        load.begin(coming)
         report = yield from windowed_step(
             self.store, load.joined, arrived, watermark_ms, load.admitted
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 from shedjoin.columns.arrivals import Blob
 from shedjoin.errors import StateMismatchError
-from shedjoin.operators.exact.runs import Run, Stored
+from shedjoin.operators.exact.runs import Stored
 from shedjoin.operators.frame.gone_log import GoneLog
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
 from shedjoin.operators.star.step import star_step
@@ -49,9 +49,7 @@ class StarJoin:
         stored = Stored((), (0, 0), opening.seed)
         payload = Payload(workspace)
         if directory is not None:
-            segments = {segment.id: segment for segment in directory.segments}
-            runs = tuple(Run(segments[number], *run) for number, *run in own["runs"])
-            stored = Stored(runs, tuple(own["ends"]), own["seed"])
+            stored = Stored.of(directory)
             payload = Payload(workspace, directory.segments, directory.next_id)
         store = StarStore(
             *(spec, payload, workspace, stored, own.get("relation", {})),
@@ -104,10 +102,7 @@ class StarJoin:
         """Write who left and what changed; give the part of the directory."""
         store = self.store
         self._gone.write(store, changes)
-        return {
-            "runs": [[run.segment.id, *run[1:]] for runs in store.runs for run in runs],
-            "ends": [ring.end for ring in store.rings],
-            "seed": store.seed,
+        return store.stored().facts() | {
             "gone": self._gone.parts,
             "relation": store.relation.write(changes),
         }
