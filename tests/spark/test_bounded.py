@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 import shedjoin as sj
 from shedjoin import local
 
-from .queries import run, same, start, stop_after_a_micro_batch
+from .queries import run, same, stop_after_a_micro_batch
 
 pytestmark = pytest.mark.spark
 
@@ -71,7 +71,7 @@ def test_streams_restarted(case: str, spark: SparkSession, tmp_path: Path) -> No
         result = sj.multijoin(frames, on=on, budget=budget, **SETTINGS)
         return result.select("id_a", "id_b", "id_c")
 
-    stop_after_a_micro_batch(start(joined(), tmp_path / "run"))
+    stop_after_a_micro_batch(joined(), tmp_path / "run")
     found = run(joined(), tmp_path / "run")
     ids = (here.results[f"id_{name}"].to_pylist() for name in NAMES)
     assert same(found.rows, list(zip(*ids, strict=True)))

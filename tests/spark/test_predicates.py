@@ -19,7 +19,7 @@ import shedjoin as sj
 from docs.pages import blocks
 from shedjoin.errors import ParameterError
 
-from .queries import run, same, start, stop_after_a_micro_batch
+from .queries import run, same, stop_after_a_micro_batch
 
 pytestmark = pytest.mark.spark
 
@@ -154,9 +154,8 @@ def test_streams_restarted(
     written = tables(spark, folder, "abc")
     frames = streams(spark, folder, written)
     columns = [f"id_{name}" for name in "abc"]
-    stop_after_a_micro_batch(
-        start(joined(frames, on, **settings).select(*columns), tmp_path)
-    )
+    first = joined(frames, on, **settings).select(*columns)
+    stop_after_a_micro_batch(first, tmp_path)
     found = run(joined(frames, on, **settings).select(*columns), tmp_path)
     assert same(found.rows, expected(written, condition))
 
@@ -226,7 +225,7 @@ def test_a_throttle_restarted(
 
     steady = run(*harvested("steady"))
     frame, home = harvested("stopped")
-    stop_after_a_micro_batch(start(frame, home))
+    stop_after_a_micro_batch(frame, home)
     stopped = run(*harvested("stopped"))
     whole = expected(written, every("ab", NEAR))
     assert 0 < len(steady.rows) < 0.9 * len(whole)

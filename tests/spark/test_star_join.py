@@ -15,7 +15,7 @@ import shedjoin as sj
 from shedjoin.errors import ParameterError
 
 from .processes import count, kill, running, wait_for_end, wait_until
-from .queries import run, same, start, stop_after_a_micro_batch
+from .queries import run, same, stop_after_a_micro_batch
 from .star_streams import (
     BATCHES,
     KEYS,
@@ -47,7 +47,7 @@ def test_a_relation_that_changes(
     """Stopped and started again twice; changes and rows are used once."""
     frame = changing_join(spark, folder)
     for _ in range(2):
-        stop_after_a_micro_batch(start(frame, tmp_path))
+        stop_after_a_micro_batch(frame, tmp_path)
     found = run(frame, tmp_path)
     theirs = expected(spark, archived(spark, folder))
     assert len(theirs) > 300
@@ -139,7 +139,7 @@ def test_another_table_at_a_restart_is_refused(
         ).select("a_id", "b_id")
         for table in (relation, relation.orderBy(F.desc("b")), relation.limit(9))
     ]
-    stop_after_a_micro_batch(start(frames[0], tmp_path))
-    stop_after_a_micro_batch(start(frames[1], tmp_path))
+    stop_after_a_micro_batch(frames[0], tmp_path)
+    stop_after_a_micro_batch(frames[1], tmp_path)
     with pytest.raises(StreamingQueryException, match="the relation is not the one"):
         run(frames[2], tmp_path)
