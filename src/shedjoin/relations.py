@@ -7,7 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shedjoin.api import spark_for
+from shedjoin.policies.base import Policy
+from shedjoin.policies.goals import Goal, MostImportant, shedding_of
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.relation import Through
+from shedjoin.spec.shedding import Discipline
 from shedjoin.spec.window import Duration, Within
 from shedjoin.versions.folder import Begin
 
@@ -25,6 +30,11 @@ def star_join(  # noqa: PLR0913  (two streams and a relation; all else by keywor
     valid: tuple[str, str] | None = None,
     change: tuple[str, str] | None = None,
     delay: Duration = "0 seconds",
+    budget: Budget | None = None,
+    keep: Goal | Policy | None = None,
+    discipline: Discipline = "probe_then_insert",
+    recompute: Recompute = DEFAULT,
+    seed: int = 0,
     time: tuple[str, str] | None = None,
     shards: int | None = None,
     suffixes: tuple[str, str] = ("_left", "_right"),
@@ -60,7 +70,14 @@ def star_join(  # noqa: PLR0913  (two streams and a relation; all else by keywor
         How much later than the watermark changes may come: a row waits so long for a
         relation row. A later change is counted; an insertion then acts on rows that are
         still there, and a deletion takes back no result.
-    time, shards, suffixes, name, event_time
+    budget : Budget, optional
+        Rows or bytes of both streams that all shards together may hold; the relation
+        is not counted. None is no limit. A checkpoint with a budget may go on with
+        another one, but not without, and the other way round.
+    keep : goal or policy, optional
+        As in :func:`join`; what a row is worth follows from the keys that go with its
+        own. Samples, and policies that save work, are not for such joins.
+    discipline, recompute, seed, time, shards, suffixes, name, event_time
         As in :func:`join`.
 
     Returns
@@ -71,6 +88,9 @@ def star_join(  # noqa: PLR0913  (two streams and a relation; all else by keywor
     """
     with spark_for("star_join"):
         from shedjoin.spark.star_join import star_join as spark_star_join
+    shedding = shedding_of(
+        budget, keep, discipline=discipline, recompute=recompute, seed=seed
+    )
     return spark_star_join(
         *(left, right, relation),
         on=on,
@@ -78,6 +98,8 @@ def star_join(  # noqa: PLR0913  (two streams and a relation; all else by keywor
         valid=valid,
         change=change,
         delay=delay,
+        shedding=shedding,
+        importance=keep.importance if isinstance(keep, MostImportant) else None,
         time=time,
         shards=shards,
         suffixes=suffixes,

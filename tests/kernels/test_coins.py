@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shedjoin.kernels.matching import COINS_SHIFT, EMIT, coin, is_spent, meet
-from shedjoin.kernels.round import SPENT
+from shedjoin.kernels.round import NO_LOOKS, SPENT
 from shedjoin.kernels.slots import DIRTY_BIT
 
 from .plain import emitted, make_found, make_row, make_rules, plain_coin
@@ -49,7 +49,7 @@ def test_thinned_matches_toss_a_coin_per_pair(
             for each in some
             if plain_coin(11, each.key, each.number, ~number) < 0.5
         ]
-        assert meet(row, number, EMIT, rules, table, out) == len(some)
+        assert meet(row, number, EMIT, rules, NO_LOOKS, table, out) == len(some)
         assert emitted(out) == [(0, 100 + one.number, one.number) for one in lucky]
         marks = sorted(out.marks[: len(lucky)].tolist())
         assert marks == sorted((float(one.slot), 0.5) for one in lucky)
@@ -72,7 +72,7 @@ def test_a_row_leaves_with_its_last_coin_that_wins(coins: int) -> None:
         for turn in range(coins, 0, -1):
             table.meta[slot] &= ~DIRTY_BIT
             row = make_row(0, key, 17, number=9, at=turn)
-            assert meet(row, 9, EMIT, rules, table, out) == (turn >= last)
+            assert meet(row, 9, EMIT, rules, NO_LOOKS, table, out) == (turn >= last)
             assert bool(int(table.meta[slot]) & DIRTY_BIT) == (turn >= last)
         assert [row for row, _, _ in emitted(out)] == [t for t in wins if wins[t]]
         assert not rows_of(table)

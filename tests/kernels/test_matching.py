@@ -22,7 +22,7 @@ from shedjoin.kernels.matching import (
     meet,
     worth,
 )
-from shedjoin.kernels.round import MET
+from shedjoin.kernels.round import MET, NO_LOOKS
 from shedjoin.kernels.slots import bucket_of
 
 from .plain import emitted, make_found, make_row, make_rules
@@ -58,7 +58,8 @@ def test_an_arrival_meets_its_partners(
         time, since = int(rng.integers(20)), int(rng.integers(10, 21))
         row = make_row(stream, key, time, number=20, at=4)
         expected = partners(table, stream, key, time, since)
-        assert meet(row, since, EMIT | COUNT_IT, rules, table, out) == len(expected)
+        how = EMIT | COUNT_IT
+        assert meet(row, since, how, rules, NO_LOOKS, table, out) == len(expected)
         assert emitted(out) == [
             (4, 100 + each.number, each.number) for each in expected
         ]
@@ -86,7 +87,7 @@ def test_what_is_foreseen_is_neither_given_out_nor_counted(
     met = {each.slot for each in partners(table, 1, KEYS[0], 8, 60)}
     assert met
     for how, foreseen in ((FORESEE, 1.0), (FORESEE, 2.0), (FORGET, 0.0)):
-        assert meet(row, 60, how, rules, table, out) == len(met)
+        assert meet(row, 60, how, rules, NO_LOOKS, table, out) == len(met)
         for slot in range(table.meta.size):
             expected = foreseen if slot in met else 0.0
             assert float(table.details[slot]["foreseen"]) == expected
@@ -105,4 +106,6 @@ def test_room_is_enough_exactly_if_all_matches_fit(
         out = make_found(streams, int(rng.integers(3, 10)))
         out.cursor[0]["found"] = 3
         count = len(partners(table, stream, key, row.time, 20))
-        assert has_room(row, rules, table, out) == (count <= out.matches.size - 3)
+        free = out.matches.size - 3
+        assert has_room(row, rules, NO_LOOKS, table, out, 0) == (count <= free)
+        assert not has_room(row, rules, NO_LOOKS, table, out, free - count + 1)

@@ -250,3 +250,21 @@ def offline_optimum(
 
     total, script = best(0, frozenset())
     return total, dict(zip(times, script, strict=True))
+
+
+def dimpprob(
+    resident: Resident, now: float, simulation: Simulation
+) -> tuple[float, float, int]:
+    """Importance times partners; ties by importance, then partners.
+
+    Partners are those of the instant before anything is shed.
+    """
+    del now
+    partners = sum(
+        other.key == resident.key
+        and -simulation.window_of(1 - resident.side)
+        <= other.time - resident.time
+        <= simulation.window_of(resident.side)
+        for other in simulation.present[1 - resident.side]
+    )
+    return resident.importance * partners, resident.importance, partners

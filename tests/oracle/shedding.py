@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from .clock import Clock
 
@@ -94,6 +94,8 @@ class Rules:
         before the victims are picked, also those that shedding then prevents.
     dropped_probe
         For ``shed_then_join``: newcomers that were shed still meet the opposite side.
+    instant_meets
+        And each other: rows of one instant are joined, whoever of them was shed.
     wary
         The clock runs ahead of the slower stream by little (see ``Clock``). The papers'
         clock is the time of the arrival.
@@ -106,6 +108,7 @@ class Rules:
     ties: Ties = "oldest"
     look_ahead: bool = False
     dropped_probe: bool = False
+    instant_meets: bool = False
     wary: bool = False
 
 
@@ -260,7 +263,19 @@ class Simulation:
             one.last_match = last_match
         kept = [one for one in newcomers if one in self.buffers[one.side]]
         probing = newcomers if self.rules.dropped_probe else kept
-        for one, other in self.matches(probing, time):
+        found = self.matches(probing, time)
+        if self.rules.instant_meets:
+            left, right = (
+                [one for one in newcomers if one.side == side] for side in (0, 1)
+            )
+            met = {(a.number, b.number) for a, b in found}
+            found += [
+                pair
+                for pair in matches_of(right, (left, []))
+                if (pair[0].number, pair[1].number) not in met
+                and (pair[1].number, pair[0].number) not in met
+            ]
+        for one, other in found:
             self.emit(one, other)
             one.match(time)
             other.match(time)
@@ -277,8 +292,8 @@ class Simulation:
         self.shed(now)
 
 
-Score = Callable[[Resident, float, Simulation], float]
-"""(resident, now, simulation) -> score; the lowest leaves first."""
+Score = Callable[[Resident, float, Simulation], Any]
+"""(resident, now, simulation) -> score, or a tuple; the lowest leaves first."""
 
 
 def matches_of(

@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, cast, get_args
 
 import numpy as np
 import pytest
 
 from oracle import policies as slow
-from oracle.shedding import Rules, Score, simulate
+from oracle.shedding import Order, Rules, Score, simulate
 from shedjoin import Every
 from shedjoin.models.curve import priorities
 from shedjoin.policies import (
+    DimpProb,
     Fifo,
     Greedy,
     IJoin,
     Policy,
     Recent,
     Residents,
+    Simp,
     Size,
     UntilExpiry,
 )
@@ -62,6 +64,8 @@ SCHEMES: list[tuple[Policy, Score]] = [
     (UntilExpiry(), slow.until_expiry),
     (Greedy(), slow.greedy),
     (Size(), lambda resident, _now, _simulation: resident.matches),
+    (Simp(), lambda resident, _now, _simulation: resident.importance),
+    (DimpProb(), slow.dimpprob),
     (TrueProb(), slow.prob(FREQUENCY)),
     (TrueAge(), slow.age([Fraction(value) for value in CURVE])),
 ]
@@ -85,16 +89,20 @@ def check(
     seed: int,
 ) -> None:
     instants = random_arrivals(seed, per_instant=1 + seed % 3)
+    all_probe = discipline == "shed_then_probe"
+    order = "shed_then_join" if all_probe else discipline
     expected = simulate(
         instants,
         score,
         Rules(
-            order=discipline,
+            order=cast("Order", order),
             window=WINDOW,
             capacity=capacity,
             closed=True,
             ties=policy.ties,
             look_ahead=policy.pace.counts_instant_first,
+            dropped_probe=all_probe,
+            instant_meets=all_probe,
             wary=True,
         ),
     )
@@ -112,7 +120,7 @@ def check(
     assert found.report.shed[0] + found.report.shed[1] >= sum(expected.sheds)
 
 
-@pytest.mark.parametrize("discipline", ["probe_then_insert", "shed_then_join"])
+@pytest.mark.parametrize("discipline", get_args(Discipline))
 @pytest.mark.parametrize("capacity", [0, 1, 5, 12, (3, 3), (1, 6)], ids=str)
 @pytest.mark.parametrize(("policy", "score"), SCHEMES, ids=lambda one: str(one)[:12])
 def test_schemes(

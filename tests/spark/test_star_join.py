@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 import shedjoin as sj
+from shedjoin import local
 from shedjoin.errors import ParameterError
 
 from .processes import count, kill, running, wait_for_end, wait_until
@@ -23,8 +25,10 @@ from .star_streams import (
     ROWS,
     WITHIN,
     archived,
+    changes,
     changing_join,
     expected,
+    stream,
     streams,
     write,
 )
@@ -106,6 +110,48 @@ def test_a_table(shape: str, spark: SparkSession, folder: Path, tmp_path: Path) 
             assert same(map(tuple, frame.collect()), map(tuple, theirs))
             plan = frame._jdf.queryExecution().toString()
             assert f"_by_{shape}_of_at_most_" in plan
+
+
+@pytest.mark.parametrize("changing", [True, False])
+def test_a_budget(
+    changing: bool, spark: SparkSession, folder: Path, tmp_path: Path
+) -> None:
+    """Stopped and started again, it keeps the same rows as without Spark."""
+    left, right, made = streams(spark, folder)
+    budget, keep = sj.Budget(rows=50), sj.MostImportant("a_id", by=sj.policies.Dgl())
+    settings: dict[str, Any] = {"on": ON, "within": WITHIN, "shards": 1}
+    settings |= {"change": ("what", "at"), "delay": "20 seconds"}
+    batches: list[Any] = [(stream("a", n), stream("b", n)) for n in range(BATCHES)]
+    relation = changes()[0].slice(0, 0)
+    frame = made
+    if changing:
+        batches = [(*two, own) for two, own in zip(batches, changes(), strict=True)]
+    else:
+        frame = archived(spark, folder)["relation"]
+        relation = frame.toArrow()
+        times = {"change": None, "valid": ("begin", "end")}
+        settings |= times
+    here = local.star_join(
+        batches,
+        relation,
+        time=("t", "t"),
+        lateness="20 seconds",
+        budget=budget,
+        keep=keep,
+        **settings,
+    )
+    limited = sj.star_join(left, right, frame, budget=budget, keep=keep, **settings)
+    limited = limited.select("a_id", "b_id")
+    stop_after_a_micro_batch(limited, tmp_path)
+    found = run(limited, tmp_path)
+    ids = (here.results[name].to_pylist() for name in ("a_id", "b_id"))
+    assert same(found.rows, list(zip(*ids, strict=True)))
+    assert any(here.report.shed)
+    exact = Counter(map(tuple, expected(spark, archived(spark, folder))))
+    assert 0 < len(found.rows) < exact.total()
+    assert Counter(found.rows) <= exact
+    for counts in found.observed():
+        assert counts["resident_left"] + counts["resident_right"] <= 50
 
 
 def test_a_relation_must_not_hold_the_join_back(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shedjoin.kernels.hashing import mixed
@@ -9,7 +11,9 @@ from shedjoin.kernels.jit import inline_kernel
 from shedjoin.kernels.round import (
     MET,
     SPENT,
+    Arriving,
     Found,
+    Looks,
     Row,
     Rules,
     count_life,
@@ -21,6 +25,7 @@ from shedjoin.kernels.slots import (
     STREAM_BITS,
     Table,
     bucket_of,
+    is_there,
     note_match,
     vacate,
 )
@@ -89,11 +94,14 @@ def is_spent(slot: int, table: Table) -> bool:
 
 
 @inline_kernel
-def emit(row: Row, slot: int, rules: Rules, table: Table, out: Found) -> None:
-    """Note a match."""
+def emit(
+    row: Row, slot: int, look: int, rules: Rules, table: Table, out: Found
+) -> None:
+    """Note a match, of related streams with the look that found it."""
     details = table.details[slot]
     place = table.residents[slot]["place"]
-    found = put_match(row.at, place, table.number[slot], out)
+    number = look if rules.related else table.number[slot]
+    found = put_match(row.at, place, number, out)
     if rules.weighs:
         out.marks[found]["score"] = table.score[slot]
         out.marks[found]["chance"] = details["chance"]
@@ -111,30 +119,69 @@ def release(slot: int, time: int, rules: Rules, table: Table, out: Found) -> Non
     vacate(slot, pool_of(stream, rules), table)
 
 
+class Look(NamedTuple):
+    """Residents that an arrival looks for: of a stream and a key, between two times."""
+
+    stream: int
+    key: np.int64
+    low: int
+    high: int
+
+
 @inline_kernel
-def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found) -> int:
+def looks_of(row: Row, rules: Rules, looks: Looks) -> int:
+    """How many there are."""
+    if rules.related:
+        return int(looks.first[row.at + 1] - looks.first[row.at])
+    return len(rules.keep)
+
+
+@inline_kernel
+def look_at(row: Row, each: int, rules: Rules, looks: Looks) -> Look:
+    """One of them; at its own stream nobody is there in time."""
+    if rules.related:
+        other, at = 1 - row.stream, looks.first[row.at] + each
+        low = max(row.time - rules.keep[other], looks.low[at])
+        high = min(row.time + rules.keep[row.stream], looks.high[at])
+        return Look(other, looks.key[at], low, high)
+    high = row.time + rules.keep[row.stream]
+    if each == row.stream:
+        return Look(each, row.key, high, high - 1)
+    return Look(each, row.key, row.time - rules.keep[each], high)
+
+
+@inline_kernel
+def meet(
+    row: Row,
+    since: int,
+    how: int,
+    rules: Rules,
+    looks: Looks,
+    table: Table,
+    out: Found,
+) -> int:
     """Match an arrival with the residents of the other streams; return how many.
 
     Residents from number ``since`` on are left out: of two rows of an instant the
     later meets the earlier, once.
     """
     found = 0
-    for other in range(len(rules.keep)):
-        if other == row.stream:
+    for each in range(looks_of(row, rules, looks)):
+        look = look_at(row, each, rules, looks)
+        if look.low > look.high:
             continue
-        low = row.time - rules.keep[other]
-        high = row.time + rules.keep[row.stream]
-        slot = table.heads[bucket_of(row.key, other, table)]
+        slot = table.heads[bucket_of(look.key, look.stream, table)]
         hits, steps = 0, 0
         while slot >= 0:
             steps += 1
             resident = table.residents[slot]
             after = resident["next"]
-            same = resident["key"] == row.key and low <= resident["time"] <= high
+            time = resident["time"]
+            same = resident["key"] == look.key and look.low <= time <= look.high
             if same and table.number[slot] < since:
                 hits += 1
                 if how & EMIT and wins(slot, row.number, rules, table):
-                    emit(row, slot, rules, table, out)
+                    emit(row, slot, each, rules, table, out)
                 if how & COUNT_IT:
                     note_match(slot, row.time, rules.decay, table)
                 if how & FORESEE:
@@ -153,19 +200,57 @@ def meet(row: Row, since: int, how: int, rules: Rules, table: Table, out: Found)
 
 
 @inline_kernel
-def has_room(row: Row, rules: Rules, table: Table, out: Found) -> bool:
-    """Whether all matches of an arrival fit."""
-    free = out.matches.size - out.cursor[0]["found"]
-    if free >= table.facts[0]["count"]:
+def has_room(
+    row: Row, rules: Rules, looks: Looks, table: Table, out: Found, more: int
+) -> bool:
+    """Whether all matches of an arrival fit, and some more."""
+    free = out.matches.size - out.cursor[0]["found"] - more
+    often = looks_of(row, rules, looks) if rules.related else 1
+    if free >= often * table.facts[0]["count"]:
         return True
     hits = 0
-    for other in range(len(rules.keep)):
-        if other != row.stream:
-            low = row.time - rules.keep[other]
-            high = row.time + rules.keep[row.stream]
-            slot = table.heads[bucket_of(row.key, other, table)]
-            while slot >= 0:
-                resident = table.residents[slot]
-                hits += resident["key"] == row.key and low <= resident["time"] <= high
-                slot = resident["next"]
+    for each in range(looks_of(row, rules, looks)):
+        look = look_at(row, each, rules, looks)
+        if look.low > look.high:
+            continue
+        slot = table.heads[bucket_of(look.key, look.stream, table)]
+        while slot >= 0:
+            resident = table.residents[slot]
+            time = resident["time"]
+            hits += resident["key"] == look.key and look.low <= time <= look.high
+            slot = resident["next"]
     return bool(hits <= free)
+
+
+@inline_kernel
+def meet_instant(
+    row: Row,
+    first: int,
+    how: int,
+    rules: Rules,
+    arriving: Arriving,
+    table: Table,
+    out: Found,
+) -> int:
+    """Match an arrival with those of its instant before it; return how many.
+
+    Whether they are still there does not matter.
+    """
+    found = 0
+    for before in range(first, row.at):
+        for each in range(looks_of(row, rules, arriving.looks)):
+            look = look_at(row, each, rules, arriving.looks)
+            same = arriving.key[before] == look.key
+            same = same and arriving.stream[before] == look.stream
+            if same and look.low <= arriving.time[before] <= look.high:
+                found += 1
+                if how & EMIT:
+                    put_match(row.at, arriving.place[before], each, out)
+                    theirs = arriving.importance[before]
+                    value = worth(row.importance, theirs, rules.combine)
+                    out.sums[0]["gained"] += value
+                    slot = out.instant_slots[before - first]
+                    number = row.number - row.at + before
+                    if slot >= 0 and is_there(slot, number, table):
+                        note_match(slot, row.time, rules.decay, table)
+    return found

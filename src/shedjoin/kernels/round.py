@@ -28,7 +28,8 @@ REASONS = 6
 
 MATCH = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8")])
 """A match: the arrival, and payload place and number of the resident. Of what was
-looked up ahead, numbers are there only for a sample."""
+looked up ahead, numbers are there only for a sample. Of related streams the number is
+that of the look, among those of the arrival."""
 MARK = np.dtype([("score", "f8"), ("chance", "f8")])
 """Of a sample: what the weight of a match depends on."""
 CURSOR = np.dtype(
@@ -57,6 +58,22 @@ SUMS = np.dtype(
 ahead, which says nothing but keeps the compiler from leaving it out."""
 
 
+class Looks(NamedTuple):
+    """Keys of the other stream that rows look for, and between which times.
+
+    Those of a row stand from ``first`` of the row on, up to that of the next one. They
+    are there where a relation says which keys go together; else a row has its own key.
+    """
+
+    first: IntArray
+    key: IntArray
+    low: IntArray
+    high: IntArray
+
+
+NO_LOOKS = Looks(*(np.zeros(0, np.int64) for _ in range(4)))
+
+
 class Arriving(NamedTuple):
     """Arrivals of a block in their order."""
 
@@ -71,10 +88,15 @@ class Arriving(NamedTuple):
     does: IntArray
     chance: FloatArray
     coins: IntArray
+    looks: Looks = NO_LOOKS
 
 
 class Rules(NamedTuple):
-    """What does not change during a round; tuples are by stream, capacity by pool."""
+    """What does not change during a round; tuples are by stream, capacity by pool.
+
+    If two streams are ``related``, arrivals look for the keys that a relation has for
+    theirs. If ``all_probe``, so do those who were shed at once.
+    """
 
     keep: tuple[int, ...]
     capacity: tuple[int, ...]
@@ -90,6 +112,8 @@ class Rules(NamedTuple):
     weighs: int
     seed: int
     window: int
+    related: int = 0
+    all_probe: int = 0
 
 
 class Found(NamedTuple):

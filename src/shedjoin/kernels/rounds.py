@@ -16,6 +16,7 @@ from shedjoin.kernels.matching import (
     FORGET,
     has_room,
     meet,
+    meet_instant,
 )
 from shedjoin.kernels.round import (
     DONE,
@@ -25,6 +26,7 @@ from shedjoin.kernels.round import (
     RETAIN,
     Arriving,
     Found,
+    Row,
     Rules,
     row_at,
 )
@@ -68,9 +70,10 @@ def probe_then_insert(
         does = arriving.does[at]
         hits = 0
         if does & PROBE:
-            if not has_room(row, rules, table, out):
+            looks = arriving.looks
+            if not has_room(row, rules, looks, table, out, 0):
                 return NO_ROOM
-            hits = meet(row, row.number, EMIT | COUNT_IT, rules, table, out)
+            hits = meet(row, row.number, EMIT | COUNT_IT, rules, looks, table, out)
         clock = clock_after(row.time, row.stream, table)
         set_clock(clock, row.stream, rules.window, table)
         if does & RETAIN:
@@ -117,7 +120,8 @@ def enter(
             row = row_at(at, facts["next_number"], arriving)
             hits = 0
             if rules.counts_instant_first:
-                hits = meet(row, row.number, FORESEE, rules, table, out)
+                looks = arriving.looks
+                hits = meet(row, row.number, FORESEE, rules, looks, table, out)
             slot = store(row, rules, arriving, table, candidates, out)
             move_in(slot, at, 0, arriving, table)
             table.details[slot]["foreseen"] = float(hits)
@@ -138,9 +142,32 @@ def forget_foreseen(
         slot = out.instant_slots[at - first]
         row = row_at(at, start + at - first, arriving)
         if slot >= 0:
-            meet(row, row.number, FORGET, rules, table, out)
+            meet(row, row.number, FORGET, rules, arriving.looks, table, out)
             if is_there(slot, row.number, table):
                 table.details[slot]["foreseen"] = 0.0
+
+
+@inline_kernel
+def probe_instant(
+    row: Row, first: int, rules: Rules, arriving: Arriving, table: Table, out: Found
+) -> bool:
+    """Let an arrival meet who is left; False if there is no room for its matches.
+
+    If all probe, it meets all arrivals of its instant, whether they are left or not.
+    """
+    since, same, looks = row.number, 0, arriving.looks
+    if rules.all_probe:
+        since = out.cursor[0]["instant_start"]
+        same = meet_instant(row, first, 0, rules, arriving, table, out)
+    if not has_room(row, rules, looks, table, out, same):
+        return False
+    hits = meet(row, since, EMIT | COUNT_IT, rules, looks, table, out)
+    if rules.all_probe:
+        hits += meet_instant(row, first, EMIT, rules, arriving, table, out)
+    slot = out.instant_slots[row.at - first]
+    if slot >= 0 and is_there(slot, row.number, table):
+        table.details[slot]["matches"] += hits
+    return True
 
 
 @kernel_no_refcount
@@ -149,8 +176,9 @@ def shed_then_join(
 ) -> int:
     """All arrivals of an instant become residents, then shed, then meet who is left.
 
-    An arrival that did not stay does not probe. With ``counts_instant_first`` it is
-    decided who leaves as if all matches of the instant had happened.
+    An arrival that did not stay does not probe, unless ``all_probe``. With
+    ``counts_instant_first`` it is decided who leaves as if all matches of the instant
+    had happened.
     """
     cursor = out.cursor[0]
     while True:
@@ -178,11 +206,9 @@ def shed_then_join(
             slot = out.instant_slots[at - first]
             row = row_at(at, cursor["instant_start"] + at - first, arriving)
             stays = slot >= 0 and is_there(slot, row.number, table)
-            if stays and arriving.does[at] & PROBE:
-                if not has_room(row, rules, table, out):
-                    return NO_ROOM
-                hits = meet(row, row.number, EMIT | COUNT_IT, rules, table, out)
-                table.details[slot]["matches"] += hits
+            probes = arriving.does[at] & PROBE and (stays or rules.all_probe)
+            if probes and not probe_instant(row, first, rules, arriving, table, out):
+                return NO_ROOM
             cursor["instant_row"] = at + 1
         cursor["row"] = cursor["instant_end"]
         cursor["phase"] = 0

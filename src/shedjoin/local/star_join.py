@@ -13,7 +13,12 @@ from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner, check_shards
 from shedjoin.local.tables import spec_of
+from shedjoin.policies.base import Policy
+from shedjoin.policies.goals import Goal, MostImportant, shedding_of
+from shedjoin.spec.budget import Budget
+from shedjoin.spec.importance import by_side
 from shedjoin.spec.keys import SIDES, check_pair, resolve_columns
+from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.relation import (
     RelationSpec,
     Through,
@@ -21,6 +26,7 @@ from shedjoin.spec.relation import (
     parse_delay,
     relation_keys,
 )
+from shedjoin.spec.shedding import Discipline
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.spec.window import Duration, Within, check_window, parse_duration
 
@@ -41,6 +47,11 @@ def star_join(  # noqa: PLR0913  (mirrors shedjoin.star_join)
     restart_every: int = 0,
     blobs: int = 1,
     shuffle_seed: int = 0,
+    budget: Budget | None = None,
+    keep: Goal | Policy | None = None,
+    discipline: Discipline = "probe_then_insert",
+    recompute: Recompute = DEFAULT,
+    seed: int = 0,
     bucket_seed: int = 0,
 ) -> Run:
     """Join two streams given as micro-batches of tables through a relation.
@@ -52,8 +63,10 @@ def star_join(  # noqa: PLR0913  (mirrors shedjoin.star_join)
         the relation. Without any the relation is fixed.
     relation : pyarrow.Table
         The relation at the start; it may be empty.
-    on, within, valid, change, delay, suffixes
+    on, within, valid, change, delay, suffixes, budget, keep
         As in :func:`shedjoin.star_join`.
+    discipline, recompute, seed
+        As in :func:`shedjoin.join`.
     time : (str, str)
         Event-time columns of the left and the right table.
     lateness, shards, restart_every, blobs, shuffle_seed, bucket_seed
@@ -83,6 +96,9 @@ def star_join(  # noqa: PLR0913  (mirrors shedjoin.star_join)
     """
     check_shards(shards)
     check_window(within)
+    shedding = shedding_of(
+        budget, keep, discipline=discipline, recompute=recompute, seed=seed
+    )
     each = lateness if isinstance(lateness, tuple) else (lateness, lateness)
     runner: Runner | None = None
     changing: bool | None = None
@@ -99,8 +115,12 @@ def star_join(  # noqa: PLR0913  (mirrors shedjoin.star_join)
             active = check_relation(relation.schema.names, valid, change)
             active = replace(active, delay_us=parse_delay(delay), fixed=not changing)
             spec = _through(spec, schemas, relation.schema, on, active)
+            spec = spec.with_shedding(shedding)
             delays = [parse_duration(delay) for delay in each]
-            delivery = Delivery(blobs, shuffle_seed)
+            worth = (None, None)
+            if isinstance(keep, MostImportant):
+                worth = by_side(keep.importance, (schemas[0].names, schemas[1].names))
+            delivery = Delivery(blobs, shuffle_seed, worth)
             runner = Runner(
                 *(spec, schemas, delays, delivery, restart_every, bucket_seed)
             )

@@ -16,6 +16,7 @@ from shedjoin.policies.learned import Expected, Valued
 from shedjoin.policies.residents import Residents
 from shedjoin.policies.samples import BestSample, EqCluster, PpsCluster, Uniform
 from shedjoin.policies.srivastava_widom import Age, Prob
+from shedjoin.policies.towne import Dgl, DimpProb, Simp, SimpProb
 
 POLICIES = (
     Fifo,
@@ -38,6 +39,10 @@ POLICIES = (
     ProbeNoInsert,
     OnlineMaxSubset,
     ValuePni,
+    Simp,
+    SimpProb,
+    DimpProb,
+    Dgl,
 )
 PREDICATE_POLICIES = (Harvest, RandomDrop)
 """Those of joins by predicates."""
@@ -49,6 +54,8 @@ __all__ = [
     "BestSample",
     "Chances",
     "CoinFlip",
+    "Dgl",
+    "DimpProb",
     "EqCluster",
     "Expected",
     "Fifo",
@@ -72,6 +79,8 @@ __all__ = [
     "Residents",
     "Sample",
     "SamplingPolicy",
+    "Simp",
+    "SimpProb",
     "Size",
     "Uniform",
     "UntilExpiry",

@@ -17,7 +17,7 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 Ties = Literal["oldest", "newest"]
 """Who leaves first among equal scores."""
 
-READABLE = ("matches", "models")
+READABLE = ("matches", "models", "partners")
 
 
 class Pace(NamedTuple):
@@ -48,9 +48,11 @@ class Policy:
 
     reads: ClassVar[tuple[str, ...]] = ()
     """What its verbs read beside the columns of the rows: ``"matches"`` for matches and
-    last_match, ``"models"`` for what the operator learns. Who reads less is faster:
-    without matches, who leaves does not depend on who meets whom, so many arrivals
-    probe at once."""
+    last_match, ``"models"`` for what the operator learns, ``"partners"`` for partners,
+    produced, last_score and waited_us. Who reads less is faster: without matches, who
+    leaves does not depend on who meets whom, so many arrivals probe at once. For
+    partners, all residents look around before every block of arrivals; they and the
+    arrivals are then scored together."""
 
     by_predicates: ClassVar[bool] = False
     """It is for joins by ``Band`` and ``Where``, and for no others."""
@@ -63,7 +65,7 @@ class Policy:
             raise ParameterError(
                 f"{cls.__name__}.reads = {reads!r} is not known.",
                 fix='write reads: ClassVar[tuple[str, ...]] = ("models",), a tuple of '
-                '"matches" and "models".',
+                '"matches", "models" and "partners".',
             )
         if cls.ties not in get_args(Ties):
             raise ParameterError(
@@ -77,6 +79,11 @@ class Policy:
         return isinstance(self, SamplingPolicy)
 
     @property
+    def saves_work(self) -> bool:
+        """It decides which work is done while a throttle allows less than all."""
+        return isinstance(self, LoadPolicy)
+
+    @property
     def pairwise(self) -> bool:
         """It is for joins of two streams by key columns, and for no others.
 
@@ -87,7 +94,8 @@ class Policy:
         asked = [
             getattr(type(self), verb) is not getattr(Policy, verb) for verb in verbs
         ]
-        return any(asked) or "matches" in self.reads or self.pace != Pace()
+        reads = {"matches", "partners"} & set(self.reads)
+        return any(asked) or bool(reads) or self.pace != Pace()
 
     @property
     def pace(self) -> Pace:

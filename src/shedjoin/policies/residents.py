@@ -22,13 +22,23 @@ class Met(NamedTuple):
     last_match: IntArray
 
 
+class Around(NamedTuple):
+    """What rows see around them, and what became of them so far."""
+
+    partners: FloatArray
+    produced: FloatArray
+    last_score: FloatArray
+    waited_us: IntArray
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Residents:
     """Rows that a policy judges: residents, or arrivals as residents of age zero.
 
     Everything is an array with one value per row, but for ``now_us`` and ``keep_us``.
-    Importance is infinite on a side that has none. ``matches`` and ``last_match``, and
-    whatever asks the models, are there for policies that say so in ``reads``.
+    Importance is infinite on a side that has none. ``matches`` and ``last_match``,
+    ``partners`` and what comes with them, and whatever asks the models, are there for
+    policies that say so in ``reads``.
 
     Examples
     --------
@@ -49,6 +59,7 @@ class Residents:
     now_us: int
     keep_us: tuple[int, ...]
     met: Met | None = None
+    around: Around | None = None
     learned: Models | None = None
     asked: str = "The policy"
     """Who is asked, for messages."""
@@ -72,6 +83,29 @@ class Residents:
     def last_match(self) -> IntArray:
         """Time of the last match; at first that of the row itself."""
         return self._met.last_match
+
+    @property
+    def partners(self) -> FloatArray:
+        """Rows of the other stream that each could be matched with now.
+
+        Residents who have not expired, and the arrivals of the present block.
+        """
+        return self._around.partners
+
+    @property
+    def produced(self) -> FloatArray:
+        """How many of the partners are arrivals of the present block."""
+        return self._around.produced
+
+    @property
+    def last_score(self) -> FloatArray:
+        """Score of the block before; NaN for arrivals."""
+        return self._around.last_score
+
+    @property
+    def waited_us(self) -> IntArray:
+        """Time since the row was last scored; 0 for arrivals."""
+        return self._around.waited_us
 
     def partner_count(self) -> FloatArray:
         """How often each row's key came on the other stream lately."""
@@ -119,8 +153,18 @@ class Residents:
             raise self._unsaid("matches")
         return self.met
 
+    @property
+    def _around(self) -> Around:
+        if self.around is None:
+            raise self._unsaid("partners")
+        return self.around
+
     def _unsaid(self, name: str) -> ParameterError:
-        there = {"matches": self.met, "models": self.learned}
+        there = {
+            "matches": self.met,
+            "models": self.learned,
+            "partners": self.around,
+        }
         reads = tuple(one for one in there if one == name or there[one] is not None)
         told = str(reads).replace("'", '"')
         return ParameterError(
@@ -129,7 +173,7 @@ class Residents:
         )
 
     @staticmethod
-    def example(
+    def example(  # noqa: PLR0913  (for docstrings, by keyword)
         time: list[int],
         *,
         now_us: int,
@@ -137,10 +181,24 @@ class Residents:
         importance: list[float] | None = None,
         matches: list[float] | None = None,
         last_match: list[int] | None = None,
+        partners: list[float] | None = None,
+        produced: list[float] | None = None,
+        last_score: list[float] | None = None,
         models: Models | None = None,
     ) -> Residents:
-        """Rows of the first stream for docstrings; the window is ten seconds."""
-        rows, met = len(time), None
+        """Rows of the first stream for docstrings; the window is ten seconds.
+
+        Those with a last score had it a second ago.
+        """
+        rows, met, around = len(time), None, None
+        if partners is not None:
+            score = np.array(last_score or [np.nan] * rows)
+            around = Around(
+                np.array(partners),
+                np.array(produced or [0.0] * rows),
+                score,
+                np.where(np.isnan(score), 0, 1_000_000),
+            )
         if matches is not None:
             met = Met(np.array(matches), np.array(last_match or time, np.int64))
         return Residents(
@@ -152,5 +210,6 @@ class Residents:
             now_us=now_us,
             keep_us=(10_000_000, 10_000_000),
             met=met,
+            around=around,
             learned=models,
         )

@@ -10,6 +10,7 @@ from pyspark.sql.types import TimestampNTZType, TimestampType
 from shedjoin.errors import ColumnTypeError, ParameterError
 from shedjoin.spark.columns import Arguments, fits_64_bits, is_hashable, make_spec
 from shedjoin.spark.event_time import DELAY
+from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.join import check_frames, planned, shard_count
 from shedjoin.spark.names import name_fold
 from shedjoin.spec.conditions import Conditions
@@ -21,6 +22,7 @@ from shedjoin.spec.relation import (
     parse_delay,
     relation_keys,
 )
+from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.spec.window import Duration, Within, check_window
 
@@ -35,6 +37,8 @@ def star_join(  # noqa: PLR0913  (documented in shedjoin.api)
     valid: tuple[str, str] | None,
     change: tuple[str, str] | None,
     delay: Duration,
+    shedding: Shedding | None,
+    importance: object,
     time: tuple[str, str] | None,
     shards: int | None,
     suffixes: tuple[str, str],
@@ -59,8 +63,9 @@ def star_join(  # noqa: PLR0913  (documented in shedjoin.api)
     active = replace(
         active, delay_us=parse_delay(delay), fixed=not relation.isStreaming
     )
-    spec = _through(spec, frames, relation, on, active)
-    return planned(frames, spec, name, (None, None), event_time, None, relation)
+    spec = _through(spec, frames, relation, on, active).with_shedding(shedding)
+    worth = importance_columns(importance, frames)
+    return planned(frames, spec, name, worth, event_time, None, relation)
 
 
 def _check_streaming(

@@ -13,6 +13,7 @@ from shedjoin.errors import ColumnError, ParameterError
 from shedjoin.spec.bounded import check_bounded
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.keys import OutputColumn
+from shedjoin.spec.related import check_related
 from shedjoin.spec.relation import RelationSpec
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.terms import BandTerm, Term
@@ -153,13 +154,11 @@ class JoinSpec:
 
     def check_shedding(self, shedding: Shedding) -> None:
         """Refuse a budget that this join cannot keep to."""
-        if self.relation is not None:
-            raise ParameterError(
-                f"{shedding.budget!r}: a join through a relation has no budget yet.",
-                fix="leave out budget=.",
-            )
         shedding.budget.check(len(self.streams), self.shards)
         policy = shedding.policy
+        if self.relation is not None:
+            check_related(shedding)
+            return
         if replace(self, shedding=shedding).bounded:
             check_bounded(shedding)
             return

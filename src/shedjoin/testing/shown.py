@@ -8,7 +8,7 @@ import numpy as np
 
 from shedjoin.models.learned import Models
 from shedjoin.policies.base import Policy
-from shedjoin.policies.residents import Met, Residents
+from shedjoin.policies.residents import Around, Met, Residents
 from shedjoin.types import FloatArray, IntArray
 
 _NOW_US = 40_000_000
@@ -36,6 +36,7 @@ def shown(policy: Policy, seed: int) -> Residents:
         now_us=_NOW_US,
         keep_us=keep_us,
         met=met if "matches" in policy.reads else None,
+        around=_around(seed, count) if "partners" in policy.reads else None,
         learned=_learned(seed) if "models" in policy.reads else None,
         asked=type(policy).__name__,
     )
@@ -47,7 +48,16 @@ def shown(policy: Policy, seed: int) -> Residents:
 def columns(rows: Residents) -> Sequence[IntArray | FloatArray]:
     """All arrays of some rows."""
     own = (rows.stream, rows.key, rows.time, rows.number, rows.importance)
-    return (*own, *(rows.met or ()))
+    return (*own, *(rows.met or ()), *(rows.around or ()))
+
+
+def _around(seed: int, count: int) -> Around:
+    """Partners; the last rows are arrivals."""
+    rng = np.random.default_rng([seed, 6])
+    produced = rng.integers(0, 3, count).astype(np.float64)
+    last_score = np.where(np.arange(count) < count // 2, rng.random(count), np.nan)
+    waited_us = np.where(np.isnan(last_score), 0, rng.integers(0, 9_000_000, count))
+    return Around(produced + rng.integers(0, 3, count), produced, last_score, waited_us)
 
 
 def _learned(seed: int) -> Models:

@@ -45,6 +45,8 @@ def rules_of(store: BudgetedStore, shedding: Shedding) -> Rules:
         weighs=int(sample is not None),
         seed=shedding.coin_seed,
         window=store.spec.window_us,
+        related=int(store.through is not None),
+        all_probe=int(shedding.discipline == "shed_then_probe"),
     )
 
 

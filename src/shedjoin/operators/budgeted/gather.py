@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from shedjoin.kernels.grouping import Grouped, Segments, group_matches
-from shedjoin.operators.frame.combine import Met, combine_rows
+from shedjoin.operators.frame.combine import Met, SameKeys, combine_rows
 from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.sampling.weights import Sampled
 from shedjoin.spec.streams import JoinSpec
@@ -38,9 +38,16 @@ class Pairs(NamedTuple):
 
 
 def gather(
-    arrivals: Ordered, payload: Payload, spec: JoinSpec, pairs: Pairs
+    arrivals: Ordered,
+    payload: Payload,
+    spec: JoinSpec,
+    pairs: Pairs,
+    same_keys: SameKeys | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Joined rows of pairs, segment by segment of the residents."""
+    """Joined rows of pairs, segment by segment of the residents.
+
+    ``same_keys`` tells whose true keys go together, if not those that are the same.
+    """
     tags = None if pairs.sampled is None else pairs.sampled.as_rows()
     ids, grouped = _grouped(arrivals, payload, pairs)
     start = 0
@@ -53,7 +60,7 @@ def gather(
         met = [Met(arrivals.rows[stream], grouped.own[part])]
         met.insert(other, Met(rows, grouped.theirs[part]))
         tag = None if tags is None else Met(tags, grouped.match[part])
-        yield from combine_rows(spec, met, tag)
+        yield from combine_rows(spec, met, tag, same_keys)
 
 
 def _grouped(

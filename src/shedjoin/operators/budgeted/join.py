@@ -77,9 +77,7 @@ class BudgetedJoin:
             return cls._begin(opening, table, Payload(workspace))
         check_sample(directory.own["sample"], shedding_of(spec))
         payload = Payload(workspace, directory.segments, directory.next_id)
-        store = BudgetedStore(
-            *(spec, opening.shard, table, payload, workspace), opened=opening.opened
-        )
+        store = cls._store(opening, table, payload)
         own = directory.own
         same = own["model_words"] == store.models.words.size
         words = store.models.words if opening.opened and same else None
@@ -108,12 +106,19 @@ class BudgetedJoin:
         return join
 
     @classmethod
+    def _store(
+        cls, opening: Opening, table: SlotTable, payload: Payload
+    ) -> BudgetedStore:
+        return BudgetedStore(
+            *(opening.spec, opening.shard, table, payload, opening.workspace),
+            opened=opening.opened,
+        )
+
+    @classmethod
     def _begin(
         cls, opening: Opening, table: SlotTable, payload: Payload
     ) -> BudgetedJoin:
-        store = BudgetedStore(
-            opening.spec, opening.shard, table, payload, opening.workspace
-        )
+        store = cls._store(opening, table, payload)
         before = Missing.of(opening.directory)
         return cls(store, TableLog(), ModelsLog(), before)
 
@@ -163,6 +168,7 @@ class BudgetedJoin:
             "shed": store.shed,
             "shed_us": store.shed_us,
             "throttled": store.throttled,
+            "scored_us": store.scored_us,
             "paced": store.paced,
             "importance": repr(store.shedding.importance),
             "gains": store.gains,
@@ -175,6 +181,7 @@ class BudgetedJoin:
         store.shed = own["shed"]
         store.shed_us = own.get("shed_us")
         store.throttled = own.get("throttled", 1.0)
+        store.scored_us = own.get("scored_us")
         store.paced = Paced(*own.get("paced", ()))
         store.gains = [(at, gained) for at, gained in own["gains"]]
         store.thresholds = Thresholds(len(self.spec.streams), own["thresholds"])

@@ -33,17 +33,16 @@ class Matches:
         self.check = SelfCheck()
 
     def given(
-        self, out: Found, arrivals: Ordered, start: int, watched: BoolArray
+        self, out: Found, arrivals: Ordered, start: int, monitored: BoolArray
     ) -> Pairs:
         """Matches found since the last time; those of monitored keys are counted.
 
-        ``start`` is the first arrival of the block, and ``watched`` tells of which of
-        its arrivals the key is monitored.
+        ``start`` is the first arrival of the block, and ``monitored`` tells which
+        matches are of such keys.
         """
         found = out.matches[: int(out.cursor[0]["found"])]
         # Copies: the kernels use this room again before the matches are gathered.
         row, place = found["row"].copy(), found["place"].copy()
-        monitored = watched[row]
         share = self._store.models.slice.share
         self.monitored += int(np.count_nonzero(monitored)) / share
         if not isinstance(self._policy, SamplingPolicy):

@@ -16,14 +16,17 @@ from shedjoin.kernels.round import (
     STORED,
     Arriving,
     Found,
+    Looks,
 )
 from shedjoin.kernels.rounds import probe_then_insert, shed_then_join
 from shedjoin.operators.budgeted.bundles import ROOM_FOR, Room, rules_of
 from shedjoin.operators.budgeted.gather import Pairs
 from shedjoin.operators.budgeted.lookahead import LookAhead
 from shedjoin.operators.budgeted.matches import Matches
+from shedjoin.operators.budgeted.partners import Partners
 from shedjoin.operators.budgeted.stops import Stops
 from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.budgeted.through import Counted, counted_keys
 from shedjoin.operators.budgeted.verbs import Verbs
 from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.spec.recompute import Adaptive, Amortised
@@ -49,6 +52,7 @@ class Rounds:
 
     _arrivals: Ordered
     _watched: BoolArray
+    _counted: Counted
     _lookahead: LookAhead
 
     def __init__(
@@ -69,10 +73,16 @@ class Rounds:
         self._looks_ahead = (
             self._probes_first and self._steady and not counts_matches
         ) and not (self._rules.tosses and store.table.has_coins)
+        self._looks_ahead &= store.through is None
         self.verbs = Verbs(shedding, store.spec.keeps_us, probes=probes)
         self.stops = Stops(store, self._rules, self.verbs, self._block_rows)
         self.room = Room(self._rules)
         self.matches = Matches(store)
+        self.alone = np.zeros(len(store.spec.streams), np.int64)
+        """Arrivals that no relation row has, by stream."""
+        self._partners: Partners | None = None
+        if "partners" in policy.reads:
+            self._partners = Partners(store, self._rules, self.verbs)
 
     def run(self, arrivals: Ordered) -> Iterator[Pairs]:
         """Go through a part; give matches as (arrival, place of the resident).
@@ -80,7 +90,8 @@ class Rounds:
         Residents may have moved to other slots since the part before.
         """
         self._arrivals = arrivals
-        self.verbs.models = self._store.models
+        through, models = self._store.through, self._store.models
+        self.verbs.models = models if through is None else through.models(models)
         self.stops.forget()
         if np.isfinite(arrivals.importance).any():
             self._facts["valued"] = 1
@@ -96,17 +107,14 @@ class Rounds:
             for pairs in self._block(done, end):
                 matched += pairs.arrival.size
                 yield pairs
-            rows = slice(done, end)
             exact = models.unlimited.matches
-            models.observe(
-                arrivals.stream[rows],
-                arrivals.key[rows],
-                arrivals.time[rows],
-                arrivals.importance[rows],
-                clock_us=self._store.table.clock_us,
-                watched=self._watched,
-                learn=self._learns,
-            )
+            if self._counted.key.size:
+                models.observe(
+                    *self._counted,
+                    clock_us=self._store.table.clock_us,
+                    watched=self._watched,
+                    learn=self._learns,
+                )
             exact = models.unlimited.matches - exact
             load.count(self._store, end - done, matched, exact, models.faded(since))
             if isinstance(self._shedding.recompute, Adaptive):
@@ -116,8 +124,11 @@ class Rounds:
 
     def value_residents(self) -> None:
         """Score residents again whose importance is another one; lots stay."""
-        if self._store.revalued and not self._shedding.policy.samples:
-            self.verbs.models = self._store.models
+        policy = self._shedding.policy
+        anyway = policy.samples or "partners" in policy.reads
+        if self._store.revalued and not anyway:
+            through, models = self._store.through, self._store.models
+            self.verbs.models = models if through is None else through.models(models)
             self.stops.recompute()
         self._store.revalued = False
 
@@ -141,22 +152,57 @@ class Rounds:
 
     def _block(self, start: int, end: int) -> Iterator[Pairs]:
         arrivals, number = self._arrivals, int(self._facts["next_number"])
-        self._watched = self._store.models.make_room(
-            arrivals.stream[start:end], arrivals.key[start:end]
-        )
+        through, rows = self._store.through, slice(start, end)
+        looks = None
+        if through is not None:
+            looks = through.looks(
+                arrivals.stream[rows], arrivals.key[rows], arrivals.time[rows]
+            )
+        self._counted = Counted.of(arrivals, rows, looks)
+        self._watched = self._store.models.make_room(*self._counted[:2])
         time, stream = int(arrivals.time[start]), int(arrivals.stream[start])
         clock = self._store.table.clock_with(time, stream)
         arriving = self.verbs.arriving(arrivals, start, end, number, clock)
+        if looks is not None:
+            arriving = self._related(arriving, looks)
+        if self._partners is not None:
+            arriving = self._partners.scored(arriving, clock)
+            self.stops.forget()
         self._refuse_too_large(arriving)
         out = self.room.empty(end - start, number)
         if self._rules.tosses and arriving.coins.any():
             self._looks_ahead = False  # how many matches a resident has had counts
         run = self._ahead if self._looks_ahead else self._one_by_one
         for found in run(arriving, out):
-            yield self.matches.given(found, arrivals, start, self._watched)
+            monitored = self._monitored(found, arriving)
+            yield self.matches.given(found, arrivals, start, monitored)
         if self._rules.weighs:
             oldest = self._store.table.oldest
             self._store.thresholds.advance(number, out.raised, oldest)
+
+    def _related(self, arriving: Arriving, looks: Looks) -> Arriving:
+        """Have a relation say what arrivals look for.
+
+        Who has no relation row, and will never have one, is nobody's partner: it is not
+        stored, and nothing is shed by that.
+        """
+        through = self._store.through
+        if through is not None and through.is_fixed:
+            alone = looks.first[1:] == looks.first[:-1]
+            arriving.does[alone] &= ~RETAIN
+            streams = len(self._rules.keep)
+            self.alone += np.bincount(arriving.stream[alone], minlength=streams)
+        return arriving._replace(looks=looks)
+
+    def _monitored(self, found: Found, arriving: Arriving) -> BoolArray:
+        """Which matches the monitored keys have."""
+        count = int(found.cursor[0]["found"])
+        row, look = (found.matches[name][:count] for name in ("row", "number"))
+        if self._store.through is None:
+            watched: BoolArray = self._watched[row]
+            return watched
+        key = counted_keys(row, look, arriving.stream, arriving.key, arriving.looks)
+        return self._store.models.slice.monitored(key)
 
     def _one_by_one(self, arriving: Arriving, out: Found) -> Iterator[Found]:
         kernel = probe_then_insert if self._probes_first else shed_then_join

@@ -35,6 +35,8 @@ def budgeted_step(
     rounds.value_residents()
     rounds.room.tally[EVICTED] += store.shed_surplus()
     matched = ahead = 0
+    through = store.through
+    same_keys = None if through is None else through.same_keys
     part: Ordered | None = None
     for following in arrivals.parts():
         if part is not None:
@@ -45,7 +47,7 @@ def budgeted_step(
         rounds.room.tally[EVICTED] += rounds.verbs.load.thin(store, part)
         store.models.capacity_rows = sum(store.capacity) / part.size.mean()
         for pairs in _collected(rounds.run(part)):
-            for batch in gather(part, store.payload, store.spec, pairs):
+            for batch in gather(part, store.payload, store.spec, pairs, same_keys):
                 matched += batch.num_rows
                 yield batch
         ahead += store.count_ahead(part.time)
@@ -104,13 +106,13 @@ def _report(
     refused, evicted, outlived, stored, spent, met = rounds.room.tally
     taken = np.array(arrivals.taken)
     late = np.array(arrivals.seen) - taken
-    shed = taken - stored + refused + evicted + outlived + spent
+    shed = taken - stored - rounds.alone + refused + evicted + outlived + spent
     store.shed = store.shed or bool(shed.any())
     by_stream = {
         "seen": arrivals.seen,
         "late": late,
-        "stored": stored - refused,
-        "expired": expired,
+        "stored": stored - refused + rounds.alone,
+        "expired": expired + rounds.alone,
         "resident": store.table.by_stream,
         "shed": shed,
     }

@@ -32,8 +32,8 @@ class Stops:
         self._filler = Filler(store.table, rules, block_rows)
         self.recomputed = 0
         self.forget()
-        facts, dynamic = store.table.facts, store.shedding.policy.dynamic
-        if not dynamic:
+        facts, policy = store.table.facts, store.shedding.policy
+        if not policy.dynamic or "partners" in policy.reads:
             facts["sheds_left"] = NEVER_DUE
         elif facts["sheds_left"] > NEVER_DUE // 2:
             facts["sheds_left"] = 0

@@ -12,6 +12,7 @@ from shedjoin.models.learned import Models
 from shedjoin.operators.budgeted.layout import slot_bytes
 from shedjoin.operators.budgeted.rewriting import is_dense, tidy
 from shedjoin.operators.budgeted.table import SlotTable
+from shedjoin.operators.budgeted.through import Through
 from shedjoin.operators.frame.ordered import Ordered, budget_sizes
 from shedjoin.sampling.thresholds import Thresholds
 from shedjoin.spec.importance import Importances, importance_of
@@ -105,6 +106,10 @@ class BudgetedStore:
         self.throttled = 1.0  # share of the work with which residents were stored
         self.paced = Paced()
         self.revalued = False
+        self.scored_us: int | None = None
+        """The clock when all residents were last scored, by their partners."""
+        self.through: Through | None = None
+        """The relation, where one says who meets whom."""
         self.gains: list[tuple[int, float]] = []
         self.not_adopted = np.zeros(len(spec.streams), np.int64)
 

@@ -79,7 +79,7 @@ class Verbs:
             time=rows.time[part],
             importance=rows.importance[part],
             size=rows.size[part],
-            score=self._scores("first_score", newcomers),
+            score=self._first_scores(newcomers),
             place=-1 - np.arange(start, end),
             does=does,
             chance=chance,
@@ -89,6 +89,12 @@ class Verbs:
     def scores(self, residents: Residents) -> FloatArray:
         """Scores of residents."""
         return self._scores("score", self._shown(residents))
+
+    def _first_scores(self, newcomers: Residents) -> FloatArray:
+        """Scores of arrivals; of those who look around first, they come later."""
+        if "partners" in self._policy.reads:
+            return np.zeros(newcomers.key.size)
+        return self._scores("first_score", newcomers)
 
     def _scores(self, verb: str, rows: Residents) -> FloatArray:
         given = getattr(self._policy, verb)(rows)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +20,15 @@ class Met(NamedTuple):
     at: IntArray
 
 
+SameKeys: TypeAlias = Callable[[Sequence[Met]], BoolArray]
+"""Tells which rows that have met go together by their true keys."""
+
+
 def combine_rows(
-    spec: JoinSpec, met: Sequence[Met], tags: Met | None = None
+    spec: JoinSpec,
+    met: Sequence[Met],
+    tags: Met | None = None,
+    same_keys: SameKeys | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Joined rows of rows that have met, given by stream.
 
@@ -29,7 +36,7 @@ def combine_rows(
     """
     parts = [*met] if tags is None else [*met, tags]
     if not spec.direct:
-        same = _same_keys(spec, met)
+        same = _same_keys(spec, met) if same_keys is None else same_keys(met)
         parts = [Met(each.rows, each.at[same]) for each in parts]
     return joined_columns(spec, parts)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from shedjoin.columns.hot import hot_columns
 from shedjoin.models.words import reals
 from shedjoin.operators.frame.results import gathered
+from shedjoin.operators.frame.worth import combined
 from shedjoin.operators.multiway.bounded_store import BoundedStore
 from shedjoin.operators.multiway.counted import counted_keys, is_counted
 from shedjoin.operators.multiway.layout import WORTH, WORTH_COLUMN
@@ -91,28 +91,3 @@ class Found:
             own = counted_keys(store.spec, stream, layout, columns)
             alike *= own == key[met.arrival]
         return alike
-
-
-def combined(worth: Sequence[FloatArray], combine: Combine) -> FloatArray:
-    """Importance of results from those of their rows; infinite ones have no say.
-
-    >>> import numpy as np
-    >>> rows = [np.array([2.0, np.inf]), np.array([5.0, np.inf])]
-    >>> combined(rows, "min").tolist(), combined(rows, "sum").tolist()
-    ([2.0, 1.0], [7.0, 1.0])
-    """
-    each = np.stack(worth)
-    says = np.isfinite(each)
-    found: FloatArray
-    if combine == "min":
-        found = each.min(axis=0)
-    elif combine == "max":
-        found = np.where(says, each, -np.inf).max(axis=0)
-    elif combine == "product":
-        with np.errstate(over="ignore"):  # sums of endless ones would be no number
-            found = np.where(says, each, 1.0).prod(axis=0).clip(-_GREATEST, _GREATEST)
-    else:
-        found = np.where(says, each, 0.0).sum(axis=0)
-        if combine == "mean":
-            found = found / np.maximum(says.sum(axis=0), 1)
-    return np.where(says.any(axis=0), found, 1.0)

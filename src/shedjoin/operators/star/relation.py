@@ -120,6 +120,15 @@ class Relation:
             active = self.end[slot] > time[at]
             yield at[active], slot[active]
 
+    def of_both(
+        self, left: IntArray, right: IntArray
+    ) -> Iterator[tuple[IntArray, IntArray]]:
+        """Which pairs of keys have which relation rows, active or not."""
+        always = np.full(left.size, ALWAYS_US)
+        none = np.zeros(left.size, np.bool_)
+        rows = Related(left, right, -always, always, none)
+        yield from self._of_pair(rows, -always, always)
+
     def last_end(self, side: int, key: IntArray, time: IntArray) -> IntArray:
         """When the last of the rows ends that are active at these times."""
         last = np.full(key.size, -ALWAYS_US)

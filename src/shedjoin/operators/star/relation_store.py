@@ -23,7 +23,8 @@ from shedjoin.state.payload import Payload
 from shedjoin.state.workspace import Workspace
 from shedjoin.types import IntArray
 
-_LOG = 1
+_LOG = 1 << 20
+"""Which log of a shard: far from those of residents and models, which may be there."""
 _ENDS = ["slot", "end", "reached"]
 _SLACK = 1 << 10
 """For fewer rows that have ended the others are not stored anew."""

@@ -1,0 +1,147 @@
+"""Partners: how many rows of the other stream each row could be matched with now."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.kernels.jit import inline_kernel, kernel, kernel_no_refcount
+from shedjoin.kernels.round import Looks, Rules
+from shedjoin.kernels.slots import Table, bucket_of
+from shedjoin.types import FloatArray, IntArray
+
+
+class Rows(NamedTuple):
+    """Rows of two streams, and the keys of the other one that each looks for."""
+
+    stream: IntArray
+    key: IntArray
+    time: IntArray
+    looks: Looks
+
+
+class Sorted(NamedTuple):
+    """Rows of two streams by stream, key and time; ``first`` is that of each stream."""
+
+    key: IntArray
+    time: IntArray
+    first: tuple[int, int, int]
+
+
+class Ranges(NamedTuple):
+    """Keys of a stream, each between two times."""
+
+    stream: int
+    key: IntArray
+    low: IntArray
+    high: IntArray
+
+
+class Pairs(NamedTuple):
+    """Room for what is found: which range has which slot."""
+
+    row: IntArray
+    slot: IntArray
+
+
+def sorted_rows(stream: IntArray, key: IntArray, time: IntArray) -> Sorted:
+    """Sort rows."""
+    order = np.lexsort((time, key, stream))
+    rights = int(np.count_nonzero(stream))
+    first = 0, stream.size - rights, stream.size
+    return Sorted(np.take(key, order), np.take(time, order), first)
+
+
+@inline_kernel
+def lows(row: int, rows: Rows, rules: Rules, now_us: int) -> int:
+    """The earliest time of a partner: who has expired is none."""
+    other = 1 - rows.stream[row]
+    return int(max(rows.time[row], now_us) - rules.keep[other])
+
+
+@inline_kernel
+def highs(row: int, rows: Rows, rules: Rules) -> int:
+    """The latest time of a partner."""
+    return int(rows.time[row] + rules.keep[rows.stream[row]])
+
+
+@kernel_no_refcount
+def count_residents(
+    rows: Rows, rules: Rules, now_us: int, table: Table, into: FloatArray
+) -> None:
+    """Count the residents that rows could be matched with."""
+    for row in range(rows.key.size):
+        earliest, latest = lows(row, rows, rules, now_us), highs(row, rows, rules)
+        other, found = 1 - rows.stream[row], 0
+        for look in range(rows.looks.first[row], rows.looks.first[row + 1]):
+            key = rows.looks.key[look]
+            low = max(earliest, rows.looks.low[look])
+            high = min(latest, rows.looks.high[look])
+            slot = table.heads[bucket_of(key, other, table)]
+            while slot >= 0:
+                resident = table.residents[slot]
+                found += resident["key"] == key and low <= resident["time"] <= high
+                slot = resident["next"]
+        into[row] = found
+
+
+@inline_kernel
+def first_at(key: np.int64, time: int, start: int, end: int, others: Sorted) -> int:
+    """Find the first of some sorted rows with at least this key and time."""
+    while start < end:
+        middle = (start + end) >> 1
+        own = others.key[middle]
+        if own < key or (own == key and others.time[middle] < time):
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@kernel
+def count_among(
+    rows: Rows, rules: Rules, now_us: int, others: Sorted, into: FloatArray
+) -> None:
+    """Count the rows among some others that rows could be matched with."""
+    for row in range(rows.key.size):
+        earliest, latest = lows(row, rows, rules, now_us), highs(row, rows, rules)
+        other, found = 1 - rows.stream[row], 0
+        start, end = others.first[other], others.first[other + 1]
+        for look in range(rows.looks.first[row], rows.looks.first[row + 1]):
+            key = rows.looks.key[look]
+            low = max(earliest, rows.looks.low[look])
+            high = min(latest, rows.looks.high[look])
+            if low <= high:
+                above = first_at(key, high + 1, start, end, others)
+                found += above - first_at(key, low, start, end, others)
+        into[row] = found
+
+
+@kernel_no_refcount
+def find_residents(
+    ranges: Ranges, start: int, first: int, table: Table, pairs: Pairs
+) -> tuple[int, int, int]:
+    """Find the residents of keys between two times, as many as there is room for.
+
+    It goes on from the key ``start``, at the slot ``first`` of its chain if that is
+    one. Returns how many were found, and where to go on.
+    """
+    found = 0
+    for row in range(start, ranges.key.size):
+        key, slot = ranges.key[row], first
+        if slot < 0:
+            slot = int(table.heads[bucket_of(key, ranges.stream, table)])
+        first = -1
+        while slot >= 0:
+            resident = table.residents[slot]
+            time = resident["time"]
+            inside = ranges.low[row] <= time <= ranges.high[row]
+            if resident["key"] == key and inside:
+                if found == pairs.row.size:
+                    return found, row, slot
+                pairs.row[found] = row
+                pairs.slot[found] = slot
+                found += 1
+            slot = int(resident["next"])
+    return found, ranges.key.size, -1

@@ -1,0 +1,95 @@
+"""Scores by partners: residents and arrivals look around, and are scored together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from shedjoin.kernels.partners import (
+    Rows,
+    count_among,
+    count_residents,
+    sorted_rows,
+)
+from shedjoin.kernels.round import Arriving, Looks, Rules
+from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.budgeted.verbs import Verbs
+from shedjoin.policies.residents import Around, Residents
+from shedjoin.types import FloatArray, IntArray
+
+_ALWAYS_US = 1 << 62
+
+
+class Partners:
+    """Scores all rows before a block of arrivals, for a policy that reads partners.
+
+    Parameters
+    ----------
+    store : BudgetedStore
+        The residents.
+    rules : Rules
+        The join.
+    verbs : Verbs
+        Asks the policy.
+    """
+
+    def __init__(self, store: BudgetedStore, rules: Rules, verbs: Verbs) -> None:
+        self._store = store
+        self._rules = rules
+        self._verbs = verbs
+
+    def scored(self, arriving: Arriving, now_us: int) -> Arriving:
+        """Score residents, and arrivals of a block, which are given with their scores.
+
+        What they see are the residents as they are before the block, and its arrivals.
+        """
+        table, stored = self._store.table, self._store.spec.keeps_us
+        alive = table.alive()
+        residents = table.residents(alive, stored, None)
+        there = alive.size
+        rows = _together(residents, arriving, now_us)
+        around = self._around(rows, arriving, there, table.table.score[alive])
+        score = self._verbs.scores(replace(rows, around=around))
+        table.rescore(alive, score[:there])
+        self._store.scored_us = now_us
+        return arriving._replace(score=score[there:])
+
+    def _around(
+        self, rows: Residents, arriving: Arriving, there: int, score: FloatArray
+    ) -> Around:
+        stream, key, time = rows.stream, rows.key, rows.time
+        seen = Rows(stream, key, time, self._looks(stream, key, time))
+        residents, produced = np.empty(key.size), np.empty(key.size)
+        table, now_us = self._store.table.table, rows.now_us
+        count_residents(seen, self._rules, now_us, table, residents)
+        others = sorted_rows(arriving.stream, arriving.key, arriving.time)
+        count_among(seen, self._rules, now_us, others, produced)
+        last_score = np.full(key.size, np.nan)
+        last_score[:there] = score
+        scored_us = self._store.scored_us
+        waited = now_us - np.maximum(time, now_us if scored_us is None else scored_us)
+        waited[there:] = 0
+        return Around(residents + produced, produced, last_score, waited.clip(0))
+
+    def _looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
+        """Keys that rows look for: their own, unless a relation says which."""
+        through = self._store.through
+        if through is not None:
+            return through.looks(stream, key, time)
+        first, limit = np.arange(key.size + 1), np.full(key.size, _ALWAYS_US)
+        return Looks(first, key, -limit, limit)
+
+
+def _together(residents: Residents, arriving: Arriving, now_us: int) -> Residents:
+    """Residents, and behind them arrivals as residents of age zero."""
+    number = arriving.first_number + np.arange(arriving.key.size)
+    return replace(
+        residents,
+        stream=np.concatenate([residents.stream, arriving.stream]),
+        key=np.concatenate([residents.key, arriving.key]),
+        time=np.concatenate([residents.time, arriving.time]),
+        number=np.concatenate([residents.number, number]),
+        importance=np.concatenate([residents.importance, arriving.importance]),
+        now_us=now_us,
+    )

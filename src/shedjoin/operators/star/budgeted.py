@@ -1,0 +1,71 @@
+"""The star join of one shard under a budget: residents compete for slots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from shedjoin.columns.arrivals import Blob
+from shedjoin.errors import StateMismatchError
+from shedjoin.operators.budgeted.join import BudgetedJoin
+from shedjoin.operators.budgeted.table import SlotTable
+from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.star.budgeted_step import budgeted_star_step
+from shedjoin.operators.star.budgeted_store import BudgetedStarStore
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs, Commit
+from shedjoin.state.directory import Directory
+from shedjoin.state.payload import Payload
+
+
+class BudgetedStarJoin(BudgetedJoin):
+    """Rows of two streams are joined if a relation has both their keys."""
+
+    kind = "budgeted_star"
+    store: BudgetedStarStore
+
+    @classmethod
+    def _store(
+        cls, opening: Opening, table: SlotTable, payload: Payload
+    ) -> BudgetedStarStore:
+        return BudgetedStarStore(opening, table, payload)
+
+    @classmethod
+    def adopt(
+        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
+    ) -> BudgetedStarJoin:
+        """Refuse: what was learned and who was left out is not known."""
+        del payload, residents
+        kind = "" if opening.directory is None else opening.directory.kind
+        raise StateMismatchError(
+            f"the checkpoint is that of a join of the kind {kind!r}, and this one goes "
+            "through a relation and has a budget.",
+            fix="start with a new checkpointLocation, or leave budget= out if the "
+            "query had none before.",
+        )
+
+    @staticmethod
+    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
+        """Refuse: no other kind of join goes on with these residents."""
+        del blobs, directory, spec
+        raise StateMismatchError(
+            "the checkpoint is that of a join through a relation with a budget.",
+            fix="pass a budget, which may be another one; or start with a new "
+            "checkpointLocation.",
+        )
+
+    @staticmethod
+    def numbers(directory: Directory) -> list[int]:
+        """Numbers of all blobs but the directory."""
+        relation = directory.own["relation"]
+        ends = [number for number, _, _ in relation["ends"]]
+        return [*BudgetedJoin.numbers(directory), *relation["segments"], *ends]
+
+    def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
+        """Join the arrivals of a micro-batch, shed, and let go of what has expired."""
+        step = budgeted_star_step(self.store, arrived, watermark_ms)
+        return self._missing.told(step, self.spec, self.store.watermark_ms)
+
+    def write(self, changes: Commit) -> dict[str, Any]:
+        """Write table, models and relation; give the part of the directory."""
+        return super().write(changes) | {"relation": self.store.write_relation(changes)}

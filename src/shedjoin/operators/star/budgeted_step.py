@@ -1,0 +1,113 @@
+"""One micro-batch of a join through a relation under a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.arrivals import Blob, pieces_of
+from shedjoin.kernels.partners import Ranges
+from shedjoin.operators.budgeted.step import budgeted_step
+from shedjoin.operators.frame.combine import Met, joined_columns
+from shedjoin.operators.frame.join import Step
+from shedjoin.operators.frame.results import gathered
+from shedjoin.operators.frame.worth import combined
+from shedjoin.operators.star.budgeted_store import BudgetedStarStore
+from shedjoin.operators.star.looking import SIDES
+from shedjoin.operators.star.relation import Grown
+from shedjoin.operators.star.step import late_changes
+from shedjoin.spec.relation import RELATION
+from shedjoin.types import IntArray
+
+LEFT, RIGHT = SIDES
+
+
+def budgeted_star_step(
+    store: BudgetedStarStore, blobs: Sequence[Blob], watermark_ms: int
+) -> Step:
+    """Change the relation, then join the arrivals of a micro-batch, and shed.
+
+    A relation row meets the residents of both streams that are still there.
+    """
+    store.tidy_relation()
+    matched = changes = late = 0
+    gained = 0.0
+    parts = list(pieces_of(blobs, RELATION))
+    if parts:
+        rows = pa.concat_batches(parts)
+        fixed = store.through is not None and store.through.is_fixed
+        applied = store.relation.apply(rows, table=fixed)
+        alive = store.table.alive()
+        times = store.table.residents(alive, store.spec.keeps_us, None).time
+        changes = rows.num_rows
+        late = late_changes(
+            store.relation.rows,
+            applied,
+            store.watermark_ms,
+            store.delay_us,
+            int(times.max(initial=0)),
+        )
+        store.moved = applied.moved
+        for slots in _met(store, applied.grown):
+            gained += _gained(store, slots)
+            for batch in _results(store, *slots):
+                matched += batch.num_rows
+                yield batch
+    report = yield from budgeted_step(store, blobs, watermark_ms)
+    return replace(
+        report,
+        matched=report.matched + matched,
+        importance=report.importance + gained,
+        changes=changes,
+        # As if relation rows that came late had found all that was to be found.
+        slice_exact=report.slice_exact + matched,
+        slice_matched=report.slice_matched + matched,
+        changes_late=late,
+        relation=store.relation.rows.count_after(store.passed_us),
+    )
+
+
+def _met(store: BudgetedStarStore, grown: Grown) -> Iterator[tuple[IntArray, IntArray]]:
+    """Slots of residents that relation rows relate which came after them."""
+    relation, keeps_us = store.relation.rows, store.spec.keeps_us
+    begin, end = relation.begin[grown.slot], relation.end[grown.slot]
+    there = [store.horizon_us(stream) + 1 for stream in SIDES]
+    low = np.maximum(begin, there[LEFT])
+    ranges = Ranges(LEFT, relation.keys(LEFT)[grown.slot], low, end - 1)
+    for at, left in store.found(ranges):
+        time = store.table.table.residents["time"][left]
+        low = np.maximum(time - keeps_us[RIGHT], begin[at])
+        low = np.maximum(low, there[RIGHT])
+        high = np.minimum(time + keeps_us[LEFT], end[at] - 1)
+        ranges = Ranges(RIGHT, relation.keys(RIGHT)[grown.slot[at]], low, high)
+        for hit, right in store.found(ranges):
+            others = store.table.table.residents["time"][right]
+            new = np.maximum(time[hit], others) >= grown.since[at[hit]]
+            yield left[hit[new]], right[new]
+
+
+def _gained(store: BudgetedStarStore, slots: tuple[IntArray, IntArray]) -> float:
+    """Importance of what is found."""
+    importance = store.table.table.details["importance"]
+    worth = [importance[each] for each in slots]
+    return float(combined(worth, store.shedding.combine).sum())
+
+
+def _results(
+    store: BudgetedStarStore, left: IntArray, right: IntArray
+) -> Iterator[pa.RecordBatch]:
+    """Take the payload of both streams."""
+    if not left.size:
+        return
+    met = []
+    for slots in (left, right):
+        place = store.table.places[slots]
+        rows = gathered(store.payload.by_place(place), place.size)
+        met.append(Met(rows, np.arange(place.size)))
+    if not store.spec.direct and store.through is not None:
+        same = store.through.same_keys(met)
+        met = [Met(each.rows, each.at[same]) for each in met]
+    yield from joined_columns(store.spec, met)

@@ -1,0 +1,145 @@
+"""One shard's residents of two streams under a budget, and the relation between them.
+
+The relation is not limited: it has segments of its own, which are counted apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from shedjoin.kernels.partners import Pairs, Ranges, find_residents
+from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.budgeted.table import SlotTable
+from shedjoin.operators.frame.join import Opening
+from shedjoin.operators.frame.results import ROOM
+from shedjoin.operators.star.fixed import FixedRelation
+from shedjoin.operators.star.looking import SIDES, RelationLooks
+from shedjoin.operators.star.relation_store import RelationStore
+from shedjoin.state.blobs import Commit
+from shedjoin.state.payload import Payload
+from shedjoin.state.segments import Segment
+from shedjoin.types import IntArray
+
+_FIRST_NUMBER = 1 << 40
+"""Segments of the relation are numbered from here on, those of residents below."""
+
+
+class BudgetedStarStore(BudgetedStore):
+    """Residents of one shard, who leave when nothing can relate them any more.
+
+    Parameters
+    ----------
+    opening : Opening
+        The join, and what was stored.
+    table, payload : SlotTable, Payload
+        The residents.
+    """
+
+    def __init__(self, opening: Opening, table: SlotTable, payload: Payload) -> None:
+        spec, opened = opening.spec, opening.opened
+        super().__init__(
+            *(spec, opening.shard, table, payload, opening.workspace), opened=opened
+        )
+        if spec.relation is None:
+            raise TypeError(spec)
+        own: dict[str, Any] = {}
+        if opening.directory is not None:
+            own = opening.directory.own["relation"]
+        segments = tuple(Segment(*facts) for facts in own.get("own_segments", ()))
+        self.delay_us = spec.relation.delay_us
+        self.moved = np.zeros(0, np.int64)
+        self._rows = Payload(
+            opening.workspace, segments, own.get("next_id", _FIRST_NUMBER)
+        )
+        self.relation: RelationStore | FixedRelation = (
+            opening.relation
+            or RelationStore(
+                opening.workspace, self._rows, opening.seed, own, opened=opened
+            )
+        )
+        if opening.relation is not None:
+            opening.relation.check(own)
+        if not opened:
+            self.relation.restore(opening.blobs)
+        self.through = RelationLooks(spec, self.relation)
+
+    @property
+    def passed_us(self) -> int:
+        """No arrivals of times up to this one come any more."""
+        return 1000 * self.watermark_ms - self.spec.lag_us
+
+    def tidy_relation(self) -> None:
+        """Rewrite segments of the relation; its rows may get other slots."""
+        self._rows.settle()
+        self.relation.tidy(min(map(self.horizon_us, SIDES)))
+
+    def write_relation(self, changes: Commit) -> dict[str, Any]:
+        """Write what has changed of the relation; give its part of the directory."""
+        self._rows.write(changes)
+        return self.relation.write(changes) | {
+            "own_segments": [tuple(each) for each in self._rows.segments.values()],
+            "next_id": self._rows.next_id,
+        }
+
+    def horizon_us(self, stream: int) -> int:
+        """Nothing can match residents up to this time, nor relate them any more."""
+        horizon_us = self.spec.expired_us(stream, self.watermark_ms)
+        if self.through is not None and self.through.is_fixed:
+            return horizon_us
+        return min(horizon_us, self.passed_us - self.delay_us)
+
+    def expire(self, watermark_ms: int) -> IntArray:
+        """Let go of residents that nothing can match any more; how many, by stream.
+
+        That is after their time, or when all relation rows have ended that were active
+        at their time and no more can come.
+        """
+        before_us = self.passed_us
+        self.watermark_ms = max(self.watermark_ms, watermark_ms)
+        left, right = map(self.horizon_us, SIDES)
+        count = self.table.expire((left, right), pooled=self.pooled)
+        alive = self.table.alive()
+        rows = self.table.residents(alive, self.spec.keeps_us, None)
+        due = self._due(rows.stream, rows.key, rows.time, before_us)
+        gone = alive[due]
+        count += np.bincount(self.table.stream(gone), minlength=len(SIDES))
+        self.table.vacate(gone, pooled=self.pooled)
+        self.moved = self.moved[:0]
+        return count
+
+    def found(self, ranges: Ranges) -> Iterator[tuple[IntArray, IntArray]]:
+        """Find residents of some keys between two times: which key has which slot."""
+        pairs = Pairs(*(np.empty(ROOM, np.int64) for _ in range(2)))
+        start, first = 0, -1
+        while start < ranges.key.size:
+            count, start, first = find_residents(
+                ranges, start, first, self.table.table, pairs
+            )
+            yield pairs.row[:count].copy(), pairs.slot[:count].copy()
+
+    def _due(
+        self, stream: IntArray, key: IntArray, time: IntArray, before_us: int
+    ) -> IntArray:
+        """Residents whose relation rows have all ended, of those it may be true of.
+
+        They are those for whom no more relation rows can come since a former time, and
+        those that a relation row has which ended since.
+        """
+        now_us, relation = self.passed_us, self.relation.rows
+        low, high = before_us - self.delay_us, now_us - self.delay_us
+        ended = np.union1d(relation.ended(before_us, now_us), self.moved)
+        ended = ended[relation.end[ended] <= now_us]
+        asked = (time > low) & (time <= high)
+        for side in SIDES:
+            keys = np.unique(relation.keys(side)[ended])
+            asked |= (stream == side) & np.isin(key, keys)
+        asked &= time <= high
+        due = [np.zeros(0, np.int64)]
+        for side in SIDES:
+            mine = np.flatnonzero(asked & (stream == side))
+            last_us = relation.last_end(side, key[mine], time[mine])
+            due.append(mine[last_us <= now_us])
+        return np.concatenate(due)

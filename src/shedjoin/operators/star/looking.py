@@ -1,0 +1,83 @@
+"""The relation as a join under a budget asks it: who looks for which keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.equality import equal_rows
+from shedjoin.columns.hot import hot_columns
+from shedjoin.columns.relating import key_names
+from shedjoin.kernels.round import Looks
+from shedjoin.models.learned import Models
+from shedjoin.operators.frame.combine import Met
+from shedjoin.operators.star.fixed import FixedRelation
+from shedjoin.operators.star.related_models import RelatedModels
+from shedjoin.operators.star.relation_store import RelationStore
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.types import BoolArray, IntArray
+
+SIDES = (0, 1)
+
+
+class RelationLooks:
+    """Says which keys of both streams go together.
+
+    Parameters
+    ----------
+    spec : JoinSpec
+        The join.
+    relation : RelationStore or FixedRelation
+        Its relation rows.
+    """
+
+    def __init__(self, spec: JoinSpec, relation: RelationStore | FixedRelation) -> None:
+        self._spec = spec
+        self._relation = relation
+        self.is_fixed = spec.relation is not None and spec.relation.fixed
+
+    def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
+        """Tell the keys of the other stream that rows look for.
+
+        They are those of the relation rows that are active at the times of the rows.
+        """
+        relation, none = self._relation.rows, np.zeros(0, np.int64)
+        owners, slots, keys = [none], [none], [none]
+        for side in SIDES:
+            mine = np.flatnonzero(stream == side)
+            for at, slot in relation.active(side, key[mine], time[mine]):
+                owners.append(mine[at])
+                slots.append(slot)
+                keys.append(relation.keys(1 - side)[slot])
+        owner, slot = np.concatenate(owners), np.concatenate(slots)
+        order = np.argsort(owner, kind="stable")
+        slot = slot[order]
+        first = np.zeros(key.size + 1, np.int64)
+        np.cumsum(np.bincount(owner, minlength=key.size), out=first[1:])
+        begin, end = relation.begin[slot], relation.end[slot]
+        return Looks(first, np.concatenate(keys)[order], begin, end - 1)
+
+    def models(self, models: Models) -> Models:
+        """Give the models as a policy is to see them."""
+        return cast("Models", RelatedModels(models, self._relation.rows))
+
+    def same_keys(self, met: Sequence[Met]) -> BoolArray:
+        """Check true keys of rows that have met: different ones may share a hash."""
+        keys = [self._hashed(side, each) for side, each in zip(SIDES, met, strict=True)]
+        same = np.zeros(met[0].at.size, np.bool_)
+        for at, slot in self._relation.rows.of_both(*keys):
+            rows, alike = self._relation.taken(slot), np.ones(at.size, np.bool_)
+            for side, each in zip(SIDES, met, strict=True):
+                names = self._spec.streams[side].keys
+                for name, key in zip(key_names(side, len(names)), names, strict=True):
+                    own = each.rows.column(key).take(pa.array(each.at[at]))
+                    alike &= equal_rows(rows.column(name), own)
+            same[at[alike]] = True
+        return same
+
+    def _hashed(self, side: int, met: Met) -> IntArray:
+        stream = self._spec.streams[side]
+        return hot_columns(met.rows, stream, direct=self._spec.direct).key[met.at]

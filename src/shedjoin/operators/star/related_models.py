@@ -1,0 +1,92 @@
+"""Models as a policy sees them where a relation says which keys meet.
+
+Arrivals of the right stream are counted under the keys of the left one that go with
+theirs. So what there is to know of a left key is known; of a right key it is the sum
+over the left keys that go with it now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.models.learned import Models
+from shedjoin.models.sampling import Outlook
+from shedjoin.operators.star.relation import Relation
+from shedjoin.types import FloatArray, IntArray
+
+LEFT, RIGHT = 0, 1
+
+
+class _Asked(NamedTuple):
+    """Keys of the left stream that rows are asked about by; ``owner`` is the row."""
+
+    owner: IntArray
+    stream: IntArray
+    key: IntArray
+
+
+class RelatedModels:
+    """What a policy may ask.
+
+    Parameters
+    ----------
+    models : Models
+        What was learned, by keys of the left stream.
+    relation : Relation
+        Says which keys go together.
+    """
+
+    def __init__(self, models: Models, relation: Relation) -> None:
+        self._models = models
+        self._relation = relation
+
+    def partner_count(self, stream: IntArray, key: IntArray) -> FloatArray:
+        """Decayed count of the keys of the other stream that go with each row's."""
+        return self._summed(self._models.partner_count, stream, key)
+
+    def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
+        """Best mean rate of results from its age on, for all keys that go with it."""
+        return self._summed(self._models.priority, stream, key, age_us)
+
+    def expected_matches(self, stream: IntArray, key: IntArray) -> FloatArray:
+        """Matches that a new row will have in all its life."""
+        return self._summed(self._models.expected_matches, stream, key)
+
+    def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
+        """Best mean rate of results from its age on, whatever the key."""
+        return self._models.priority_by_age(stream, age_us)
+
+    def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:
+        """Mean importance of a result with each row."""
+        return self._models.mean_worth(stream, importance)
+
+    @property
+    def outlook(self) -> Outlook:
+        """What a sample of the join can reach."""
+        return self._models.outlook
+
+    def _summed(
+        self,
+        ask: Callable[..., FloatArray],
+        stream: IntArray,
+        key: IntArray,
+        *more: IntArray,
+    ) -> FloatArray:
+        """Add up what is known of all keys that go with those of rows."""
+        asked = self._asked(stream, key)
+        found = ask(asked.stream, asked.key, *(each[asked.owner] for each in more))
+        total: FloatArray = np.bincount(asked.owner, found, key.size).astype(np.float64)
+        return total
+
+    def _asked(self, stream: IntArray, key: IntArray) -> _Asked:
+        right = np.flatnonzero(stream == RIGHT)
+        now = np.full(right.size, self._models.clock_us)
+        owners, keys = [np.flatnonzero(stream == LEFT)], [key[stream == LEFT]]
+        for at, slot in self._relation.active(RIGHT, key[right], now):
+            owners.append(right[at])
+            keys.append(self._relation.keys(LEFT)[slot])
+        owner = np.concatenate(owners)
+        return _Asked(owner, stream[owner], np.concatenate(keys))
