@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from benchmarks.harvest_panels import harvest_panels
+from benchmarks.optimum_panels import optimum_panels
 from benchmarks.panels import burst_panels, panels
 from benchmarks.record import Record
 
@@ -24,7 +25,12 @@ BARS = {
 
 def draw(record: Record, path: Path) -> None:
     """Draw a record: curves of budget and burst, a harvest, bars of all others."""
-    drawn = {"budget": panels, "burst": burst_panels, "harvest": harvest_panels}
+    drawn = {
+        "budget": panels,
+        "burst": burst_panels,
+        "harvest": harvest_panels,
+        "optimum": optimum_panels,
+    }
     figure = drawn.get(record.name, _bars)(record)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=150)

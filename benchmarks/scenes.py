@@ -142,16 +142,20 @@ def observed(
 
 def scenes(*, quick: bool) -> list[Scene]:
     """The three workloads; three windows and thirty micro-batches in full."""
-    size, windows, files = (1_000, 2, 4) if quick else (10_000, 3, 30)
+    return sized_scenes(1_000, 2, 4) if quick else sized_scenes(10_000, 3, 30)
+
+
+def sized_scenes(size: int, windows: int, files: int, seed: int = SEED) -> list[Scene]:
+    """The same with so many rows of each stream of Zipf keys in a window."""
     rows = size * windows
-    drift = Frequencies(5 * size, z=0.8, drift_s=100, drift_part=0.2, seed=SEED)
+    drift = Frequencies(5 * size, z=0.8, drift_s=100, drift_part=0.2, seed=seed)
 
     def hot_keys() -> Batches:
-        return zipf(drift, rows=rows, seconds=300 * windows, batches=files, seed=SEED)
+        return zipf(drift, rows=rows, seconds=300 * windows, batches=files, seed=seed)
 
     def bidding() -> Batches:
         return auctions(
-            auctions=2 * rows, seconds=600 * windows, batches=files, seed=SEED
+            auctions=2 * rows, seconds=600 * windows, batches=files, seed=seed
         )
 
     def clicking() -> Batches:
@@ -160,7 +164,7 @@ def scenes(*, quick: bool) -> list[Scene]:
             users=2 * size,
             seconds=900 * windows,
             batches=files,
-            seed=SEED,
+            seed=seed,
         )
 
     return [

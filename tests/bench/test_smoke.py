@@ -28,6 +28,11 @@ FIELDS = {
     "star": ["equal", "ratio", "ratio_memory"],
     "relation": ["route_us_ratio", "active_us_ratio", "change_ms_ratio"],
     "budget": ["of"],
+    "optimum": [
+        *(f"zipf_{name}_results" for name in ("most_results", "prob", "ijoin", "rand")),
+        *("impressions_most_important_importance", "impressions_greedy_importance"),
+        *("optimum_2k_s", "optimum_2k_long_here_s", "equal", "equal_long"),
+    ],
     "costs": ["median_error", "worst_error", "within_20_percent"],
     "burst": ["overshoot", "adaptations", "recovered", "gain"],
     "before-shuffle": ["kept_0.15", "inside_s_0.15", "packing_s_0.15"],
@@ -48,7 +53,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
 LONG = (
     *("exact", "learning", "budget", "budget-speed", "burst", "costs"),
     *("before-shuffle", "window-growth", "multiway", "shedding", "harvest-spark"),
-    "star",
+    *("star", "optimum"),
 )
 """Their quick form takes most of a minute."""
 
@@ -71,5 +76,8 @@ def test_a_benchmark_gives_its_figures(name: str, tmp_path: Path) -> None:
         assert record["results"] > 0
     if name == "window-growth":
         assert record["bytes_ratio"] <= 1.5
+    if name == "optimum":
+        parts = [cell["part"] for cell in record["details"]["cells"]]
+        assert max(parts) <= 1 + 1e-9
     if name == "learning":
         assert all(record[field] > 0.85 for field in FIELDS[name])

@@ -8,7 +8,7 @@ import pytest
 
 from oracle.star import World, outcomes, pairs, replayed, same_instant, total
 from shedjoin.offline import Parts, StarArchive, StarOptimum, star_join, star_optimum
-from shedjoin.offline.star_optimum import Most
+from shedjoin.offline.star_memory import Most
 from shedjoin.offline.star_side import Prefilter
 from shedjoin.spec.shedding import Discipline
 

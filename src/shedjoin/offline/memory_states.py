@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -15,10 +16,10 @@ from shedjoin.kernels.memory_states import (
     compare,
     gain,
 )
-from shedjoin.types import FloatArray, IntArray
+from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _MOST = 10_000_000
-"""States of all steps that are held, to find the way back: 160 megabytes."""
+"""States since a cut that are held, to find the way back: 160 megabytes."""
 
 _MOST_AT_ONCE = 4_000_000
 """States that one step may lead to before equal ones are found: 200 megabytes."""
@@ -42,7 +43,7 @@ def most_gained(
     leave : array of int
         Step at which each row leaves by itself, later than it comes.
     gains : Gains
-        What is gained if a row is held after a step.
+        What is gained if a row is held after a step: before it leaves by itself.
     capacity : int
         Rows that fit.
     ranked : bool, default True
@@ -58,7 +59,8 @@ def most_gained(
     -----
     *Cost.* O(c**2) for each memory state with a capacity of c. States of one step are
     at most the ways to choose c of the rows that could be there; those of all steps
-    are held until no state of the present step is from them.
+    since the last cut are held until no state of the present step is from them.
+    Between two cuts, see ``cuts``, where there is room for all rows, nothing is tried.
 
     Examples
     --------
@@ -67,21 +69,62 @@ def most_gained(
     >>> most_gained(leave, gains, capacity=1).tolist()
     [2, 1, 3]
     """
-    rows = leave.size
-    steps = np.arange(rows)
-    oldest = np.searchsorted(np.maximum.accumulate(leave), steps, side="right")
-    span = steps - oldest + 1
+    steps = np.arange(leave.size)
     there = steps + 1 - np.searchsorted(np.sort(leave), steps, side="right")
-    ranks = ranked & (there > capacity) & (span <= _MOST_COMPARED)
-    gain_row, gain_weight, bounds = _by_step(gains)
-    states = States(
-        np.zeros(-(-int(span.max(initial=1)) // WORD_BITS), np.int64), np.zeros(1)
+    tight = np.concatenate(([0], np.cumsum(there > capacity)))
+    by_step = _by_step(gains)
+    leaves = leave.copy()
+    for start, end in pairwise([*cuts(leave), leave.size]):
+        if tight[start] < tight[end]:
+            ranks = ranked & (there[start:end] > capacity)
+            part = _Part(leave, gains, by_step, start, ranks)
+            _search(part, capacity, into_leaves=leaves)
+    return leaves
+
+
+def cuts(leave: IntArray) -> list[int]:
+    """Steps at which no row of an earlier step is there any more, and the first one.
+
+    Whatever was held before them, memory is empty: what is best up to a cut and what is
+    best from there on are best together.
+
+    >>> cuts(np.array([2, 2, 4, 4, 5]))
+    [0, 2, 4]
+    """
+    found: list[int] = np.flatnonzero(_oldest(leave) == np.arange(leave.size)).tolist()
+    return found
+
+
+def _oldest(leave: IntArray) -> IntArray:
+    """For each step, the first row that may still be there."""
+    return np.searchsorted(
+        np.maximum.accumulate(leave), np.arange(leave.size), side="right"
     )
+
+
+class _Part(NamedTuple):
+    """Rows from one cut to the next, and at which steps they are compared."""
+
+    leave: IntArray
+    gains: Gains
+    by_step: tuple[IntArray, FloatArray, IntArray]
+    start: int
+    ranks: BoolArray
+
+
+def _search(part: _Part, capacity: int, into_leaves: IntArray) -> None:
+    """Find when the rows of a part leave."""
+    leave, gains, (gain_row, gain_weight, bounds), start, ranks = part
+    rows = leave.size
+    oldest = start + _oldest(leave[start : start + ranks.size] - start)
+    span = np.arange(start, start + ranks.size) - oldest + 1
+    ranks = ranks & (span <= _MOST_COMPARED)
+    states = States(np.zeros(-(-int(span.max()) // WORD_BITS), np.int64), np.zeros(1))
     taken: list[Step] = []
     held, nothing = 0, np.zeros(0, np.bool_)
-    for step, first in enumerate(oldest.tolist()):
+    for step, first in enumerate(oldest.tolist(), start):
         _few_enough(states.gained.size * (capacity + 1), _MOST_AT_ONCE, step, rows)
-        better = compare(step, first, leave, gains) if ranks[step] else nothing
+        better = compare(step, first, leave, gains) if ranks[step - start] else nothing
         layer = branch(states, leave, step, first, capacity, better)
         states = layer.states
         some = slice(bounds[step], bounds[step + 1])
@@ -91,7 +134,7 @@ def most_gained(
         if held > _MOST:
             held = _forget(taken)
             _few_enough(held, _MOST // 2, step, rows)
-    return _way_back(leave, taken, int(np.argmax(states.gained)))
+    _way_back(taken, start, int(np.argmax(states.gained)), into_leaves)
 
 
 def _by_step(gains: Gains) -> tuple[IntArray, FloatArray, IntArray]:
@@ -113,14 +156,12 @@ def _forget(taken: list[Step]) -> int:
     return held
 
 
-def _way_back(leave: IntArray, taken: list[Step], state: int) -> IntArray:
-    leaves = leave.copy()
+def _way_back(taken: list[Step], start: int, state: int, into_leaves: IntArray) -> None:
     for step in range(len(taken) - 1, -1, -1):
         previous, victim = taken[step]
         if victim[state] >= 0:
-            leaves[victim[state]] = step
+            into_leaves[victim[state]] = start + step
         state = int(previous[state])
-    return leaves
 
 
 def _few_enough(states: int, most: int, step: int, rows: int) -> None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
-
-import pyarrow as pa
+from typing import Any, TypeAlias
 
 from shedjoin.spec.window import Duration, Within
 
 Pair: TypeAlias = tuple[str, str]
 On: TypeAlias = str | Pair | tuple[Pair, Pair]
+Rows: TypeAlias = Any
+"""A table of pyarrow, which has no types, a DataFrame of Spark, or None if allowed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,9 +22,9 @@ class StarArchive:
 
     Parameters
     ----------
-    left, right : pyarrow.Table
+    left, right : pyarrow.Table or Spark DataFrame
         The streams, in any order. Rows with a null key match nothing.
-    relation : pyarrow.Table or None
+    relation : pyarrow.Table, Spark DataFrame or None
         The relation; None joins rows whose keys are equal.
     on : tuple
         Key of the left stream and the column of the relation that it equals, then
@@ -41,6 +41,9 @@ class StarArchive:
     valid : pair of str, optional
         Columns of the relation: from when a row is active, and from when no longer. A
         null has no bound. Without it all rows are always active.
+    shard : str or pair of str, optional
+        Column of both streams that says in which shard a row is. Rows of different
+        shards do not meet, and each shard has a memory of its own.
 
     Notes
     -----
@@ -60,6 +63,7 @@ class StarArchive:
 
     Examples
     --------
+    >>> import pyarrow as pa
     >>> left = pa.table({"time": [0, 1], "ad": [7, 8]})
     >>> right = pa.table({"time": [1, 3], "shop": ["x", "x"]})
     >>> offers = pa.table({"ad": [7, 8], "shop": ["x", "y"]})
@@ -69,11 +73,12 @@ class StarArchive:
     ('time', 2)
     """
 
-    left: pa.Table
-    right: pa.Table
-    relation: pa.Table | None
+    left: Rows
+    right: Rows
+    relation: Rows
     on: On
     within: Within | Duration | int
     time: str | Pair = "time"
     importance: str | Pair | None = None
     valid: Pair | None = None
+    shard: str | Pair | None = None

@@ -48,7 +48,7 @@ class Star(NamedTuple):
 def star_columns(archive: StarArchive) -> Star:
     """Columns of an archive, checked."""
     tables = {"left": archive.left, "right": archive.right}
-    times = _both("time", archive.time)
+    times = one_each("time", archive.time)
     clocks = [
         _clock(name, table, column)
         for (name, table), column in zip(tables.items(), times, strict=True)
@@ -69,7 +69,7 @@ def star_columns(archive: StarArchive) -> Star:
     return Star(left, right, facts, before, after, clocks[0])
 
 
-def _both(name: str, given: object) -> Pair:
+def one_each(name: str, given: object) -> Pair:
     """One name for each side; a single one stands for both."""
     both = (given, given) if isinstance(given, str) else given
     if isinstance(both, tuple | list) and [type(each) for each in both] == [str, str]:
@@ -80,14 +80,15 @@ def _both(name: str, given: object) -> Pair:
     )
 
 
-def _column(name: str, table: pa.Table, column: str) -> pa.ChunkedArray:
+def named_column(name: str, table: pa.Table, column: str) -> pa.ChunkedArray:
+    """A column of a table of the archive, by its name."""
     resolve_columns(name, [column], table.column_names)
     return table[column]
 
 
 def _clock(name: str, table: pa.Table, column: str) -> pa.DataType:
     """Type in which times are told: whole numbers, or microseconds."""
-    times = _column(name, table, column)
+    times = named_column(name, table, column)
     if times.null_count:
         raise ParameterError(
             f"{times.null_count} rows of {name} have no {column!r}.",
@@ -132,21 +133,23 @@ def _facts(
     """Keys of both streams, and the relation in the same numbers."""
     relation = archive.relation
     if relation is None:
-        names = _both("on", archive.on)
-        keys = _codes(
-            _column("left", archive.left, names[0]),
-            _column("right", archive.right, names[1]),
+        names = one_each("on", archive.on)
+        keys = coded(
+            named_column("left", archive.left, names[0]),
+            named_column("right", archive.right, names[1]),
         )
         same = np.unique(np.concatenate(keys))
         same = same[same >= 0]
         always = np.full(same.size, NEVER)
         return keys, Facts(same, same, -always, always)
     (left, its_left), (right, its_right) = _sides(archive.on)
-    left_key, fact_left = _codes(
-        _column("left", archive.left, left), _column("relation", relation, its_left)
+    left_key, fact_left = coded(
+        named_column("left", archive.left, left),
+        named_column("relation", relation, its_left),
     )
-    right_key, fact_right = _codes(
-        _column("right", archive.right, right), _column("relation", relation, its_right)
+    right_key, fact_right = coded(
+        named_column("right", archive.right, right),
+        named_column("relation", relation, its_right),
     )
     begin, end = archive.valid or (None, None)
     facts = Facts(
@@ -165,14 +168,14 @@ def _sides(on: object) -> tuple[Pair, Pair]:
     if isinstance(on, tuple | list) and len(on) == 2:  # noqa: PLR2004
         left, right = on
         if not isinstance(left, str) and not isinstance(right, str):
-            return _both("on", left), _both("on", right)
+            return one_each("on", left), one_each("on", right)
     raise ParameterError(
         f"on={on!r} does not name the keys of both streams and of the relation.",
         fix='write on=(("left key", "its column"), ("right key", "its column")).',
     )
 
 
-def _codes(one: pa.ChunkedArray, other: pa.ChunkedArray) -> tuple[IntArray, IntArray]:
+def coded(one: pa.ChunkedArray, other: pa.ChunkedArray) -> tuple[IntArray, IntArray]:
     """Numbers that are equal where values are; -1 for nulls."""
     if one.type != other.type:
         raise ColumnTypeError(
@@ -190,7 +193,7 @@ def _bound(
 ) -> IntArray:
     if column is None:
         return np.full(relation.num_rows, unbounded)
-    bound = _column("relation", relation, column)
+    bound = named_column("relation", relation, column)
     kind = bound.type
     fits = pa.types.is_null(kind) or (
         pa.types.is_integer(kind)
@@ -223,9 +226,12 @@ def _importance(archive: StarArchive, side: int) -> FloatArray:
     name, table = (("left", archive.left), ("right", archive.right))[side]
     if archive.importance is None:
         return np.ones(table.num_rows)
-    column = _both("importance", archive.importance)[side]
+    column = one_each("importance", archive.importance)[side]
     given: FloatArray = (
-        _column(name, table, column).cast(pa.float64()).fill_null(np.nan).to_numpy()
+        named_column(name, table, column)
+        .cast(pa.float64())
+        .fill_null(np.nan)
+        .to_numpy()
     )
     if not ((given >= 0) & (given < np.inf)).all():
         raise ParameterError(

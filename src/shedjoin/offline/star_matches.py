@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
 from shedjoin.columns.placing import between
+from shedjoin.offline.engine import in_tables
 from shedjoin.offline.star import StarArchive
-from shedjoin.offline.star_columns import Facts, Star, Stream, star_columns
+from shedjoin.offline.star_columns import Facts, Star, Stream
+from shedjoin.offline.star_shards import star_shards
 from shedjoin.types import FloatArray, IntArray
 
 
@@ -107,9 +110,17 @@ def star_join(archive: StarArchive) -> Parts:
     >>> star_join(StarArchive(left, right, None, "key", within=2))
     Parts(left=Total(size=2, importance=2.0), right=Total(size=1, importance=1.0), ...
     """
-    matches = star_matches(star_columns(archive))
-    parts = matches.first(0), matches.first(1), matches.same
-    return Parts(*map(matches.total, parts))
+    found = [star_matches(shard.star) for shard in star_shards(in_tables(archive))]
+    left, right = (
+        add_up(each.total(each.first(side)) for each in found) for side in (0, 1)
+    )
+    return Parts(left, right, add_up(each.total(each.same) for each in found))
+
+
+def add_up(totals: Iterable[Total]) -> Total:
+    """Size and importance of all together."""
+    size, importance = zip(*totals, strict=True)
+    return Total(sum(size), sum(importance))
 
 
 def star_matches(star: Star) -> Matches:
