@@ -1,4 +1,4 @@
-"""Public calls for joins through a relation; an engine is imported when it is used."""
+"""Public calls for joins with a relation; an engine is imported when it is used."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shedjoin.api import spark_for
+from shedjoin.spec.keys import On
 from shedjoin.spec.relation import Through
 from shedjoin.spec.window import Duration, Within
 from shedjoin.versions.folder import Begin
@@ -83,6 +84,67 @@ def star_join(  # noqa: PLR0913  (two streams and a relation; all else by keywor
         suffixes=suffixes,
         name=name,
         event_time=event_time,
+    )
+
+
+def relation_join(  # noqa: PLR0913  (a stream and a relation; all else by keyword)
+    stream: DataFrame,
+    relation: DataFrame,
+    *,
+    on: On,
+    valid: tuple[str, str] | None = None,
+    change: tuple[str, str] | None = None,
+    time: str | None = None,
+    shards: int | None = None,
+    name: str = "shedjoin",
+) -> DataFrame:
+    """Join one stream with a relation: rows with the relation rows of their key.
+
+    A row of the stream is a result with each relation row that has its key and is
+    active at its time. No row of the stream is kept: it is joined with the relation as
+    it is known when the row comes. So a change acts on rows that come with it or after
+    it, whatever its time; one that may have come too late for some is counted.
+
+    Parameters
+    ----------
+    stream : DataFrame
+        The stream. With a relation that changes it needs ``withWatermark`` on its event
+        time, and rows later than that are dropped and counted.
+    relation : DataFrame
+        A table: Spark's own join does it, without any state, and reads the table anew
+        in every micro-batch. Or a stream of its changes, without a watermark: the
+        relation is the state.
+    on : str, list or dict
+        Key columns: ``"ad"``, ``["site", "unit"]``, or those of the stream with those
+        of the relation, ``{"ad": "ad_id"}``.
+    valid : (str, str), optional
+        Columns of the relation: the time from which on a row is active, and the one
+        before which it is. A null is no limit. In a stream, a row that tells the same
+        from the same begin on as one before changes its end.
+    change : (str, str), optional
+        Columns of a stream of changes: what happens, ``"insert"`` or ``"delete"``, and
+        when. A deletion ends rows that are equal in all other columns and began before.
+    time : str, optional
+        Time of the rows; by default that of the watermark.
+    shards, name
+        As in :func:`join`; of no use with a table.
+
+    Returns
+    -------
+    DataFrame
+        Columns of the stream, then those of the relation but for keys, and for those
+        that ``valid`` and ``change`` name. A time with a watermark keeps it.
+    """
+    with spark_for("relation_join"):
+        from shedjoin.spark.relation_join import relation_join as spark_relation_join
+    return spark_relation_join(
+        *(stream, relation),
+        on=on,
+        valid=valid,
+        change=change,
+        time=time,
+        shards=shards,
+        name=name,
     )
 
 

@@ -117,7 +117,7 @@ def wait_without_database(query: Query, folder: Path) -> None:
 
 
 def test_the_page(spark: SparkSession, postgresql: Server, tmp_path: Path) -> None:
-    star, polled, stop = blocks("docs/how-to/join-through-a-relation.md")
+    star, alone, polled, stop = blocks("docs/how-to/join-through-a-relation.md")
     postgresql.run("drop table if exists ads; create table ads (ad int, campaign int)")
     page: dict[str, Any] = {
         "spark": spark,
@@ -130,10 +130,11 @@ def test_the_page(spark: SparkSession, postgresql: Server, tmp_path: Path) -> No
         (tmp_path / name).mkdir()
         rows = reader.parquet(str(tmp_path / name))
         page[name] = rows.withWatermark(f"{name}_at", "1 minute")
-    for block in (polled, star, stop):
+    for block in (polled, star, alone, stop):
         exec(block, page)  # noqa: S102  (our own page)
     assert page["changes"].columns[-2:] == ["change", "at"]
     assert page["shown_and_clicked"].columns == [
         *("shown_at", "ad", "clicked_at", "campaign")
     ]
+    assert page["shown_with_campaign"].columns == ["shown_at", "ad", "campaign"]
     assert not sj.stop_polling(tmp_path / "log")

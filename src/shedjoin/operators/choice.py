@@ -9,22 +9,26 @@ from shedjoin.operators.exact.join import ExactJoin
 from shedjoin.operators.frame.join import Join, Opening
 from shedjoin.operators.multiway.bounded import BoundedJoin
 from shedjoin.operators.multiway.join import MultiwayJoin
+from shedjoin.operators.star.alone import RelationJoin
 from shedjoin.operators.star.join import StarJoin
-from shedjoin.spec.streams import JoinSpec
+from shedjoin.spec.streams import PAIR, JoinSpec
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
-_Operator: TypeAlias = ExactJoin | BudgetedJoin | MultiwayJoin | BoundedJoin | StarJoin
-_KINDS: dict[str, type[_Operator]] = {
-    operator.kind: operator
-    for operator in (ExactJoin, BudgetedJoin, MultiwayJoin, BoundedJoin, StarJoin)
-}
+_Operator: TypeAlias = (
+    ExactJoin | BudgetedJoin | MultiwayJoin | BoundedJoin | StarJoin | RelationJoin
+)
+_OPERATORS: tuple[type[_Operator], ...] = (
+    *(ExactJoin, BudgetedJoin, MultiwayJoin, BoundedJoin),
+    *(StarJoin, RelationJoin),
+)
+_KINDS = {operator.kind: operator for operator in _OPERATORS}
 
 
 def kind_of(spec: JoinSpec) -> str:
     """Name the kind of join."""
     if spec.relation is not None:
-        return StarJoin.kind
+        return StarJoin.kind if len(spec.streams) == PAIR else RelationJoin.kind
     if spec.bounded:
         return BoundedJoin.kind
     if spec.terms:
