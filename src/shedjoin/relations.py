@@ -197,7 +197,7 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
     -------
     DataFrame
         A stream of the columns of the table, ``change`` (``"insert"`` or
-        ``"delete"``), and ``at``, the time of the reading that found it, by the clock
+        ``"delete"``), and ``at``, the time at which a reading found it, by the clock
         of the driver, and the ``lead``. It grows from version to version. A row that
         was updated is deleted and inserted at the same time.
     """
