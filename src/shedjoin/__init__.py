@@ -5,7 +5,12 @@ from shedjoin.columns.cells import cells_of
 from shedjoin.control.folder import Control
 from shedjoin.on_demand import __getattr__ as __getattr__
 from shedjoin.policies.goals import MostImportant, MostResults, Sample
-from shedjoin.relations import polled_relation, star_join, stop_polling
+from shedjoin.relations import (
+    polled_relation,
+    relation_join,
+    star_join,
+    stop_polling,
+)
 from shedjoin.sampling.aggregates import Avg, Count, Sum
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.cells import Cells
@@ -40,6 +45,7 @@ __all__ = [
     "join",
     "multijoin",
     "polled_relation",
+    "relation_join",
     "star_join",
     "stop_polling",
 ]

@@ -1,4 +1,4 @@
-"""Public calls for joins through a relation; an engine is imported when it is used."""
+"""Public calls for joins with a relation; an engine is imported when it is used."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from shedjoin.api import spark_for
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, MostImportant, shedding_of
 from shedjoin.spec.budget import Budget
+from shedjoin.spec.keys import On
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.relation import Through
 from shedjoin.spec.shedding import Discipline
@@ -108,6 +109,67 @@ def star_join(  # noqa: PLR0913  (two streams and a relation; all else by keywor
     )
 
 
+def relation_join(  # noqa: PLR0913  (a stream and a relation; all else by keyword)
+    stream: DataFrame,
+    relation: DataFrame,
+    *,
+    on: On,
+    valid: tuple[str, str] | None = None,
+    change: tuple[str, str] | None = None,
+    time: str | None = None,
+    shards: int | None = None,
+    name: str = "shedjoin",
+) -> DataFrame:
+    """Join one stream with a relation: rows with the relation rows of their key.
+
+    A row of the stream is a result with each relation row that has its key and is
+    active at its time. No row of the stream is kept: it is joined with the relation as
+    it is known when the row comes. So a change acts on rows that come with it or after
+    it, whatever its time; one that may have come too late for some is counted.
+
+    Parameters
+    ----------
+    stream : DataFrame
+        The stream. With a relation that changes it needs ``withWatermark`` on its event
+        time, and rows later than that are dropped and counted.
+    relation : DataFrame
+        A table: Spark's own join does it, without any state, and reads the table anew
+        in every micro-batch. Or a stream of its changes, without a watermark: the
+        relation is the state.
+    on : str, list or dict
+        Key columns: ``"ad"``, ``["site", "unit"]``, or those of the stream with those
+        of the relation, ``{"ad": "ad_id"}``.
+    valid : (str, str), optional
+        Columns of the relation: the time from which on a row is active, and the one
+        before which it is. A null is no limit. In a stream, a row that tells the same
+        from the same begin on as one before changes its end.
+    change : (str, str), optional
+        Columns of a stream of changes: what happens, ``"insert"`` or ``"delete"``, and
+        when. A deletion ends rows that are equal in all other columns and began before.
+    time : str, optional
+        Time of the rows; by default that of the watermark.
+    shards, name
+        As in :func:`join`; of no use with a table.
+
+    Returns
+    -------
+    DataFrame
+        Columns of the stream, then those of the relation but for keys, and for those
+        that ``valid`` and ``change`` name. A time with a watermark keeps it.
+    """
+    with spark_for("relation_join"):
+        from shedjoin.spark.relation_join import relation_join as spark_relation_join
+    return spark_relation_join(
+        *(stream, relation),
+        on=on,
+        valid=valid,
+        change=change,
+        time=time,
+        shards=shards,
+        name=name,
+    )
+
+
 def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
     read: Callable[[], DataFrame],
     *,
@@ -157,7 +219,7 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
     -------
     DataFrame
         A stream of the columns of the table, ``change`` (``"insert"`` or
-        ``"delete"``), and ``at``, the time of the reading that found it, by the clock
+        ``"delete"``), and ``at``, the time at which a reading found it, by the clock
         of the driver, and the ``lead``. It grows from version to version. A row that
         was updated is deleted and inserted at the same time.
     """

@@ -229,3 +229,16 @@ def test_a_folder_says_what_it_is_of(tmp_path: Path) -> None:
         folder.description()
     with pytest.raises(VersionLogError, match="does not say"):
         VersionLog(VersionFolder(tmp_path / "new"))
+
+
+def test_changes_act_from_when_they_were_found(tmp_path: Path) -> None:
+    """To compare takes time, in which rows may be joined; the reading is older."""
+    folder = described(tmp_path)
+    log = writer(folder)
+    log.lead_us, log.clock = 1, lambda: 9_000_000
+    log.observe(ads(1), 5_000_000)
+    observed = log.observe(ads(2), 6_000_000)
+    times = {at.timestamp() for *_, at in change_rows(folder, 2)}  # type: ignore[attr-defined]
+    assert times == {9.000001}
+    assert observed.clock_us == 6_000_000
+    assert log.observe(ads(3), 6_500_000).at_us > observed.at_us

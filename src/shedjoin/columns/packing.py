@@ -14,7 +14,7 @@ from shedjoin.columns.ipc import encode_rows
 from shedjoin.columns.placing import Placed, placed, shard_of
 from shedjoin.columns.routes import Side
 from shedjoin.columns.schema import plain
-from shedjoin.spec.relation import RELATION, RIGHT_KEY
+from shedjoin.spec.relation import LEFT_KEY, RELATION, RIGHT_KEY
 from shedjoin.spec.streams import JoinSpec
 
 COLLECT_BYTES = 16 << 20
@@ -47,9 +47,13 @@ def pack(
 def pack_relation(
     batches: Iterable[pa.RecordBatch], spec: JoinSpec
 ) -> Iterator[tuple[int, Blob]]:
-    """Blobs of packed relation rows, each with the shard of its right key."""
+    """Blobs of packed relation rows, each with the shard of its right key.
+
+    With one stream, its rows and those of the relation meet by their key.
+    """
+    key = LEFT_KEY if spec.placement == "key" else RIGHT_KEY
     for rows in _collected(batches):
-        shard = shard_of(as_int64(rows.column(RIGHT_KEY)), spec.shards)
+        shard = shard_of(as_int64(rows.column(key)), spec.shards)
         yield from _split(rows, Placed(None, shard), RELATION, spec.shards)
 
 

@@ -50,14 +50,18 @@ class Related(NamedTuple):
 
 
 def relation_rows(
-    rows: pa.RecordBatch, spec: RelationSpec, hashes: Sequence[str] = ()
+    rows: pa.RecordBatch,
+    spec: RelationSpec,
+    hashes: Sequence[str] = (),
+    streams: int = 2,
 ) -> pa.RecordBatch:
     """Packed rows: keys and times, and the key columns if keys are hashed.
 
     ``hashes`` are columns with the hashes of both keys; without them keys are the bits
-    of a column. Rows with a null key relate nothing and are left out.
+    of a column. Rows with a null key relate nothing and are left out. For a join with
+    one stream the rows keep their columns.
     """
-    for name in {name for own in spec.keys for name in own}:
+    for name in {name for own in spec.keys[:streams] for name in own}:
         if rows.column(name).null_count:
             rows = rows.filter(pc.is_valid(rows.column(name)))
     begin = _times(rows, spec.begin, -ALWAYS_US)
@@ -75,18 +79,25 @@ def relation_rows(
         END: end,
         DELETED: deleted,
     }
-    if hashes:
+    if streams == 1:
+        packed |= {name: rows.column(name) for name in spec.keys[1]}
+    elif hashes:
         for side, own in enumerate(spec.keys):
             names = key_names(side, len(own))
             packed |= dict(zip(names, (rows.column(n) for n in own), strict=True))
     return pa.record_batch(packed)
 
 
-def with_hashes(rows: pa.RecordBatch, spec: RelationSpec) -> pa.RecordBatch:
+def with_hashes(
+    rows: pa.RecordBatch, spec: RelationSpec, streams: int = 2
+) -> pa.RecordBatch:
     """Rows with a column for the hash of each key, called as in packed rows."""
-    for name, own in zip((LEFT_KEY, RIGHT_KEY), spec.keys, strict=True):
-        hashed = hash_rows([rows.column(key) for key in own])
-        rows = rows.append_column(name, pa.array(hashed))
+    for side, own in enumerate(spec.keys):
+        columns = [rows.column(key) for key in own]
+        if side >= streams:  # nulls are values there, and a null is no zero
+            columns += [pc.cast(pc.is_null(each), pa.int8()) for each in columns]
+        hashed = pa.array(hash_rows(columns))
+        rows = rows.append_column((LEFT_KEY, RIGHT_KEY)[side], hashed)
     return rows
 
 

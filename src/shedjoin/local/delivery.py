@@ -56,8 +56,9 @@ def _related(table: pa.Table, spec: JoinSpec) -> Iterator[pa.RecordBatch]:
             if spec.direct:
                 yield relation_rows(rows, spec.relation)
             else:
-                hashed = with_hashes(rows, spec.relation)
-                yield relation_rows(hashed, spec.relation, (LEFT_KEY, RIGHT_KEY))
+                streams, hashes = len(spec.streams), (LEFT_KEY, RIGHT_KEY)
+                hashed = with_hashes(rows, spec.relation, streams)
+                yield relation_rows(hashed, spec.relation, hashes, streams)
 
 
 def greatest_us(table: pa.Table, spec: JoinSpec, number: int) -> int | None:

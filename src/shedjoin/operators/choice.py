@@ -9,20 +9,19 @@ from shedjoin.operators.exact.join import ExactJoin
 from shedjoin.operators.frame.join import Join, Opening
 from shedjoin.operators.multiway.bounded import BoundedJoin
 from shedjoin.operators.multiway.join import MultiwayJoin
+from shedjoin.operators.star.alone import RelationJoin
 from shedjoin.operators.star.budgeted import BudgetedStarJoin
 from shedjoin.operators.star.join import StarJoin
-from shedjoin.spec.streams import JoinSpec
+from shedjoin.spec.streams import PAIR, JoinSpec
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
-_Operator: TypeAlias = ExactJoin | BudgetedJoin | MultiwayJoin | BoundedJoin | StarJoin
+_Operator: TypeAlias = (
+    ExactJoin | BudgetedJoin | MultiwayJoin | BoundedJoin | StarJoin | RelationJoin
+)
 _OPERATORS: tuple[type[_Operator], ...] = (
-    ExactJoin,
-    BudgetedJoin,
-    MultiwayJoin,
-    BoundedJoin,
-    StarJoin,
-    BudgetedStarJoin,
+    *(ExactJoin, BudgetedJoin, MultiwayJoin, BoundedJoin),
+    *(StarJoin, BudgetedStarJoin, RelationJoin),
 )
 _KINDS = {operator.kind: operator for operator in _OPERATORS}
 
@@ -30,6 +29,8 @@ _KINDS = {operator.kind: operator for operator in _OPERATORS}
 def kind_of(spec: JoinSpec) -> str:
     """Name the kind of join."""
     if spec.relation is not None:
+        if len(spec.streams) < PAIR:
+            return RelationJoin.kind
         return StarJoin.kind if spec.shedding is None else BudgetedStarJoin.kind
     if spec.bounded:
         return BoundedJoin.kind

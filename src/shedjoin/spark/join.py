@@ -23,7 +23,7 @@ from shedjoin.spark.event_time import (
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.listening import FOLDER
 from shedjoin.spark.operator import JoinProcessor
-from shedjoin.spark.relation import related
+from shedjoin.spark.relation import SentRelation, related
 from shedjoin.spark.shards import shard_numbers
 from shedjoin.spark.throttle import keep_time
 from shedjoin.spark.wire import JOINED, PACKED, STEERED, Packer, Packing, unpack_rows
@@ -125,11 +125,7 @@ def planned(
         _require_rocksdb(frames[0])
     else:
         _meet_the_coordinator(frames[0])
-    packed, fixed = related(relation, spec, numbers)
-    for stream, frame in enumerate(frames):
-        packing = Packing(name, numbers, streaming, worth[stream] is not None)
-        usable = _usable(frame, spec, stream, worth[stream])
-        packed.append(usable.mapInArrow(Packer(spec, stream, packing, fixed), PACKED))
+    packed, fixed = _packed(frames, spec, name, numbers, worth, relation)
     if spec.shedding is not None and spec.shedding.budget.cpu is not None:
         budget, looks = spec.shedding.budget, bool(spec.terms)
         keep_time(session, control, name, budget, streaming=streaming, looks=looks)
@@ -154,10 +150,33 @@ def planned(
     )
     if streaming:
         joined = _observed(joined, name, spec, control)
-    results = joined.mapInArrow(unpack_rows, _schema(frames, spec))
+    told = [*frames] if relation is None else [*frames, relation]
+    results = joined.mapInArrow(unpack_rows, _schema(told, spec))
     if event_time is None:
         return results
     return with_event_time(results, spec, event_time, longest_delay_ms(frames))
+
+
+def _packed(
+    frames: Sequence[DataFrame],
+    spec: JoinSpec,
+    name: str,
+    numbers: list[int],
+    worth: Sequence[Column | None],
+    relation: DataFrame | None,
+) -> tuple[list[DataFrame], SentRelation | None]:
+    """Packed rows of all streams, then of the relation, which may also be sent whole.
+
+    Spark asks one source after the other how far it has come: what the relation says
+    last is no older than the rows.
+    """
+    packed, streaming = [], frames[0].isStreaming
+    changes, fixed = related(relation, spec, numbers)
+    for stream, frame in enumerate(frames):
+        packing = Packing(name, numbers, streaming, worth[stream] is not None)
+        usable = _usable(frame, spec, stream, worth[stream])
+        packed.append(usable.mapInArrow(Packer(spec, stream, packing, fixed), PACKED))
+    return [*packed, *changes], fixed
 
 
 def _observed(

@@ -95,9 +95,9 @@ class Poller(Thread):
         if self._writer is None:
             self._writer = VersionLog.acquire(self._folder)
         if self._writer is not None:
-            self._writer.lead_us = self._lead_us
+            self._writer.lead_us, self._writer.clock = self._lead_us, _clock_us
             table = self._read().toArrow()
-            self._writer.observe(table, time.time_ns() // 1_000)
+            self._writer.observe(table, _clock_us())
 
 
 def start_polling(
@@ -127,6 +127,10 @@ def _stop(path: Path) -> bool:
         return False
     poller.stop()
     return True
+
+
+def _clock_us() -> int:
+    return time.time_ns() // 1_000
 
 
 def _ended(session: SparkSession) -> bool:

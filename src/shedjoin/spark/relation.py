@@ -140,7 +140,7 @@ def _packed_rows(batch: pa.RecordBatch, spec: JoinSpec) -> pa.RecordBatch:
     names = [name for name, _ in relation.columns]
     hashes: Sequence[str] = () if spec.direct else _HASHES
     rows = plain(sound(batch.rename_columns([*names, *hashes])))
-    return relation_rows(rows, relation, hashes)
+    return relation_rows(rows, relation, hashes, len(spec.streams))
 
 
 def _usable(relation: DataFrame, spec: JoinSpec) -> DataFrame:
@@ -151,8 +151,11 @@ def _usable(relation: DataFrame, spec: JoinSpec) -> DataFrame:
         *places.values()
     )
     if not spec.direct:
-        for name, keys in zip(_HASHES, own.keys, strict=True):
-            frame = frame.withColumn(name, F.xxhash64(*(places[key] for key in keys)))
+        for side, keys in enumerate(own.keys):
+            columns = [F.col(places[key]) for key in keys]
+            if side >= len(spec.streams):  # Spark passes over nulls; here they count
+                columns += [column.isNull() for column in columns]
+            frame = frame.withColumn(_HASHES[side], F.xxhash64(*columns))
     return frame
 
 

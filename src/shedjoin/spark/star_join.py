@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import TimestampNTZType, TimestampType
 
-from shedjoin.errors import ColumnTypeError, ParameterError
-from shedjoin.spark.columns import Arguments, fits_64_bits, is_hashable, make_spec
-from shedjoin.spark.event_time import DELAY
+from shedjoin.spark.columns import Arguments, fits_64_bits, make_spec
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.join import check_frames, planned, shard_count
 from shedjoin.spark.names import name_fold
+from shedjoin.spark.relating import check_streaming, check_times, key_columns
 from shedjoin.spec.conditions import Conditions
-from shedjoin.spec.keys import SIDES, check_pair, resolve_columns
+from shedjoin.spec.keys import SIDES, check_pair
 from shedjoin.spec.relation import (
     RelationSpec,
     Through,
@@ -58,7 +56,7 @@ def star_join(  # noqa: PLR0913  (documented in shedjoin.api)
     )
     frames = (left, right)
     spec = make_spec(frames, arguments)
-    _check_streaming(left, relation, change)
+    check_streaming(left, relation, change)
     active = check_relation(relation.columns, valid, change, name_fold(relation))
     active = replace(
         active, delay_us=parse_delay(delay), fixed=not relation.isStreaming
@@ -66,33 +64,6 @@ def star_join(  # noqa: PLR0913  (documented in shedjoin.api)
     spec = _through(spec, frames, relation, on, active).with_shedding(shedding)
     worth = importance_columns(importance, frames)
     return planned(frames, spec, name, worth, event_time, None, relation)
-
-
-def _check_streaming(
-    left: DataFrame, relation: DataFrame, change: tuple[str, str] | None
-) -> None:
-    """Refuse relations that could not be followed, or would hold the join back."""
-    if not relation.isStreaming:
-        if change is not None:
-            raise ParameterError(
-                f"change={change!r} names changes, and the relation is a table.",
-                fix="read the changes with readStream; or pass valid=, the columns of "
-                "the times from which on and before which rows are active.",
-            )
-        return
-    if not left.isStreaming:
-        raise ParameterError(
-            "the relation is a stream, and the streams are tables.",
-            fix="read the relation with read, too, and pass valid=.",
-        )
-    marked = [field.name for field in relation.schema if DELAY in field.metadata]
-    if marked:
-        raise ParameterError(
-            f"the relation has a watermark on {marked[0]!r}: while the relation does "
-            "not change, it would keep the rows of both streams from ever leaving.",
-            fix="leave out withWatermark of the relation; delay= says how late its "
-            "changes may come.",
-        )
 
 
 def _through(
@@ -103,32 +74,16 @@ def _through(
     active: RelationSpec,
 ) -> JoinSpec:
     """Say through which columns of a relation two streams are joined."""
-    fold, schema = name_fold(relation), relation.schema
-    for column in (active.begin, active.end):
-        kind = None if column is None else schema[column].dataType
-        if kind is not None and not isinstance(kind, TimestampType | TimestampNTZType):
-            raise ColumnTypeError(
-                f"{column!r} of the relation is of type {kind.simpleString()}.",
-                fix=f'cast it, e.g. withColumn("{column}", '
-                f'col("{column}").cast("timestamp")).',
-            )
+    check_times(relation, (active.begin, active.end))
     given, related = relation_keys(on)
     own, keys, direct = [], [], True
     for side, frame, names, others in zip(SIDES, frames, given, related, strict=True):
-        own.append(resolve_columns(side, names, frame.columns, fold))
-        keys.append(resolve_columns("relation's", others, relation.columns, fold))
-        kinds = [frame.schema[column].dataType for column in own[-1]]
-        direct &= fits_64_bits(kinds)
-        for column, other, kind in zip(own[-1], keys[-1], kinds, strict=True):
-            same = schema[other].dataType
-            if kind != same or not is_hashable(kind):
-                raise ColumnTypeError(
-                    f"column {column!r} of the {side} stream is of type "
-                    f"{kind.simpleString()}, column {other!r} of the relation of type "
-                    f"{same.simpleString()}.",
-                    fix="cast one of them; both must be of one type that Spark can "
-                    "hash.",
-                )
-    columns = tuple((field.name, field.dataType.simpleString()) for field in schema)
+        pair = key_columns(side, frame, names, relation, others)
+        own.append(pair[0])
+        keys.append(pair[1])
+        direct &= fits_64_bits([frame.schema[name].dataType for name in pair[0]])
+    columns = tuple(
+        (field.name, field.dataType.simpleString()) for field in relation.schema
+    )
     active = replace(active, columns=columns, keys=(keys[0], keys[1]))
     return spec.through(active, own, direct=direct)

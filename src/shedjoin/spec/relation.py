@@ -32,7 +32,9 @@ class RelationSpec:
     columns : tuple of (str, str)
         Names and types.
     keys : tuple of tuple of str
-        Columns that equal the keys of the left stream, and those of the right one.
+        Columns that equal the keys of the left stream, and those of the right one. Of
+        a join with one stream, the columns that equal its keys, and all that tell
+        relation rows apart, those among them.
     begin, end : str, optional
         Columns of the times from which on a row is active, and before which. A null is
         no limit.

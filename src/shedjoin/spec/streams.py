@@ -64,6 +64,7 @@ class JoinSpec:
     columns all have the same key.
 
     With a ``relation`` the keys of both streams are those of a row of it, each its own.
+    A single stream is joined with the rows of the relation themselves.
 
     ``terms`` are what else rows of a result must meet. ``cells`` are those of the first
     Band; None are cells of equal width.
@@ -81,7 +82,7 @@ class JoinSpec:
     @property
     def placement(self) -> Placement:
         """How rows find their shards."""
-        if self.relation is not None:
+        if self.relation is not None and len(self.streams) == PAIR:
             return "relation"
         if self.streams[ANCHOR].keys:
             return "key"

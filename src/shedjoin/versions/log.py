@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Callable
 from typing import NamedTuple, Self
 
 import pyarrow as pa
@@ -68,6 +69,9 @@ class VersionLog:
 
     lead_us = 0
     """How much later than they were found changes act."""
+    clock: Callable[[], int] | None = None
+    """Tells when they were found: to compare a large table takes a while. None is when
+    the table was read."""
 
     def __init__(self, folder: VersionFolder) -> None:
         self.folder = folder
@@ -126,7 +130,8 @@ class VersionLog:
     ) -> _Held:
         observed = self.folder.observed()
         last_us = max(held.at_us, observed.at_us if observed else 0)
-        version, at_us = held.version + 1, max(clock_us, last_us + 1)
+        found_us = clock_us if self.clock is None else self.clock()
+        version, at_us = held.version + 1, max(clock_us, found_us, last_us + 1)
         self._publish(version, changes, at_us, at_us + self.lead_us)
         since = held.since_snapshot + changes.rows
         return _Held(version, at_us, rows, since, held.snapshot)

@@ -50,6 +50,7 @@ class BudgetedStarStore(BudgetedStore):
             own = opening.directory.own["relation"]
         segments = tuple(Segment(*facts) for facts in own.get("own_segments", ()))
         self.delay_us = spec.relation.delay_us
+        self._seed = own.get("seed", opening.seed)
         self.moved = np.zeros(0, np.int64)
         self._rows = Payload(
             opening.workspace, segments, own.get("next_id", _FIRST_NUMBER)
@@ -57,7 +58,7 @@ class BudgetedStarStore(BudgetedStore):
         self.relation: RelationStore | FixedRelation = (
             opening.relation
             or RelationStore(
-                opening.workspace, self._rows, opening.seed, own, opened=opened
+                opening.workspace, self._rows, self._seed, own, opened=opened
             )
         )
         if opening.relation is not None:
@@ -82,6 +83,7 @@ class BudgetedStarStore(BudgetedStore):
         return self.relation.write(changes) | {
             "own_segments": [tuple(each) for each in self._rows.segments.values()],
             "next_id": self._rows.next_id,
+            "seed": self._seed,
         }
 
     def horizon_us(self, stream: int) -> int:
