@@ -28,8 +28,9 @@ from shedjoin.types import IntArray
 _TASKS = 256
 """Pieces at most, about, into which all searches are cut."""
 
-_LEAST_ROWS = 2000
-"""Rows of a piece at least: less are found sooner than a task starts."""
+_LEAST_ROWS = 20_000
+"""Rows of a piece at least. A task takes a tenth of a second to start, in which so many
+rows are searched where there are cuts at all."""
 
 _LONGS, _REALS = pa.list_(pa.int64()), pa.list_(pa.float64())
 _PIECES = pa.schema(
