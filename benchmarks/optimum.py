@@ -4,16 +4,16 @@ The workloads of ``budget`` at small sizes, as the optimum is searched for in al
 memories that there could be: ``shedjoin.offline.star_optimum``, a two-way join being
 the relation of equal keys. It knows the future. Joins have a memory of 10 rows, half of
 them for each stream; where only left rows are ever matched later (auctions,
-impressions), that is five rows of use. All rows have instants of their own, so that the
-optimum is the same for both disciplines, and no policy can find more.
+impressions), that is five rows of use. Scores are computed again for every shed.
 
 ``<workload>_<policy>_results`` is the number of results over the most that there could
-be, under ``shed_then_join``; with ``_probing`` at the end, under ``probe_then_insert``,
-where arrivals that are not stored look for matches, too, as they do in the optimum.
+be, under ``shed_then_probe``, as the optimum has it; with ``_shed_then_join`` at the
+end, under that discipline, where arrivals that are not stored meet nobody. No policy
+can find more than the optimum.
 ``<workload>_<policy>_importance`` is the same of their total price, where results have
 one, with the policies told the prices; sums over seeds. ``most_results`` and
 ``most_important`` are the goals, with the policies that they pick. One unit of time of
-``IJoin`` is the mean time between two rows of the left stream, as in its paper.
+``IJoin`` and ``Dgl`` is the mean time between two rows of the left stream.
 
 ``optimum_100k_s`` is the time that the optimum takes on Spark, in local mode on two
 cores, for the streams of figure 4 of the star-streaming paper with 100,000 rows each

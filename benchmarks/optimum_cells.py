@@ -10,7 +10,15 @@ import pyarrow as pa
 
 from benchmarks.console import note, progress
 from benchmarks.scenes import SEED, Scene, sized_scenes
-from shedjoin import Budget, MostImportant, MostResults, Within, local, policies
+from shedjoin import (
+    Budget,
+    MostImportant,
+    MostResults,
+    Successive,
+    Within,
+    local,
+    policies,
+)
 from shedjoin.datasets.rows import Batches
 from shedjoin.offline import StarArchive, star_optimum
 from shedjoin.offline.star_memory import Most
@@ -21,9 +29,9 @@ ROWS = 10
 """Memory of a join: half of it is for each stream."""
 SIZE, WINDOWS = 40, 12
 NAMES = ("Prob", "IJoin", "Greedy", "Dgl", "Rand")
-"""Policies beside the goals; those that there are take part."""
+"""Policies beside the goals."""
 GOALS: dict[Most, str] = {"results": "most_results", "importance": "most_important"}
-DISCIPLINES: tuple[Discipline, ...] = ("shed_then_join", "probe_then_insert")
+DISCIPLINES: tuple[Discipline, ...] = ("shed_then_probe", "shed_then_join")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +51,8 @@ class Cell:
 
     @property
     def field(self) -> str:
-        probing = "_probing" if self.discipline == "probe_then_insert" else ""
-        return f"{self.workload}_{self.policy}_{self.aim}{probing}"
+        other = f"_{self.discipline}" if self.discipline != DISCIPLINES[0] else ""
+        return f"{self.workload}_{self.policy}_{self.aim}{other}"
 
 
 def cells(seeds: int, windows: int = WINDOWS) -> list[Cell]:
@@ -83,20 +91,21 @@ def _contestants(scene: Scene) -> dict[str, Policy | None]:
     """Policies by name; that of the goal has none."""
     found: dict[str, Policy | None] = {"": None}
     for name in NAMES:
-        kind = getattr(policies, name, None)
+        kind = getattr(policies, name)
         if kind is policies.IJoin:
-            found["ijoin"] = _ijoin(scene)
-        elif kind is not None:
+            maturity, patience = _units(scene, 2), _units(scene, 3)
+            found["ijoin"] = policies.IJoin(maturity, patience, unit=_units(scene, 1))
+        elif kind is policies.Dgl:
+            found["dgl"] = policies.Dgl(unit=_units(scene, 1))
+        else:
             found[name.lower()] = kind()
     return found
 
 
-def _ijoin(scene: Scene) -> Policy:
-    """In units of the mean time between two left rows, as in its paper."""
+def _units(scene: Scene, count: int) -> str:
+    """Times the mean time between two left rows, the papers' unit."""
     rows = sum(left.num_rows for left, _ in scene.make())
-    unit_us = round(1e6 * scene.seconds / rows)
-    unit, maturity, patience = (f"{n * unit_us} microseconds" for n in (1, 2, 3))
-    return policies.IJoin(maturity, patience, unit=unit)
+    return f"{count * round(1e6 * scene.seconds / rows)} microseconds"
 
 
 def _found(
@@ -118,6 +127,7 @@ def _found(
         budget=Budget(rows=ROWS, split=0.5),
         keep=keep,
         discipline=discipline,
+        recompute=Successive(),
     ).results
     if aim == "results":
         return float(results.num_rows)

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.record import Record
 
-SHADES = {"probe_then_insert": "#1f6f8b", "shed_then_join": "#b8c4c9"}
+SHADES = {"shed_then_probe": "#1f6f8b", "shed_then_join": "#b8c4c9"}
 """A colour for each discipline."""
 HEIGHT = 0.4
 """Of a bar; policies are one apart."""

@@ -18,7 +18,7 @@ def random_shedding(archive: StarArchive, rows: int, seed: int) -> Parts:
     matches = star_matches(star)
     found = []
     for side in (0, 1):
-        own = star_side(star, matches, side, "relation", "shed_then_join")
+        own = star_side(star, matches, side, "relation", "shed_then_probe")
         leave = _shed(own.leave, rows // 2, rng)
         found.append(matches.total(own.match[own.match_step < leave[own.match_row]]))
     return Parts(found[0], found[1], matches.total(matches.same))

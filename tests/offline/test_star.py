@@ -15,7 +15,7 @@ from shedjoin.spec.shedding import Discipline
 from .stars import EXAMPLE, archive_of, drawn
 
 PREFILTERS: list[Prefilter] = ["matches", "relation", "none"]
-DISCIPLINES: list[Discipline] = ["shed_then_join", "probe_then_insert"]
+DISCIPLINES: list[Discipline] = ["shed_then_probe", "probe_then_insert"]
 GOALS: list[Most] = ["importance", "results"]
 
 

@@ -117,7 +117,9 @@ def wait_without_database(query: Query, folder: Path) -> None:
 
 
 def test_the_page(spark: SparkSession, postgresql: Server, tmp_path: Path) -> None:
-    star, limited, alone, polled, stop = blocks("docs/how-to/join-through-a-relation.md")
+    star, limited, alone, polled, stop = blocks(
+        "docs/how-to/join-through-a-relation.md"
+    )
     postgresql.run("drop table if exists ads; create table ads (ad int, campaign int)")
     page: dict[str, Any] = {
         "spark": spark,
