@@ -7,6 +7,7 @@ from time import perf_counter
 import pytest
 
 from experiments.star_streaming.efficacy import KNOWN, MEMORY, SJA
+from experiments.star_streaming.online import HEURISTICS, RAND, WINDOW, shed
 from experiments.star_streaming.rand import random_shedding
 from experiments.star_streaming.streams import drawn
 from shedjoin.offline import star_join, star_optimum
@@ -47,3 +48,18 @@ def test_the_optimum_takes_a_moment() -> None:
     start = perf_counter()
     star_optimum(archive, rows=10)
     assert perf_counter() - start < 2
+
+
+def test_heuristics_come_in_the_order_of_the_paper() -> None:
+    """On average over streams; nothing is above the optimum, and all above chance."""
+    found: dict[str, list[float]] = {name: [] for name in (*HEURISTICS, RAND)}
+    for seed in (1, 2, 3):
+        archive = drawn(seed, rows=2000, window=WINDOW)
+        best = star_optimum(archive, rows=10).importance
+        for name, policy in HEURISTICS.items():
+            found[name].append(shed(archive, policy, 10))
+            assert found[name][-1] <= best
+        found[RAND].append(random_shedding(archive, 10, seed).importance)
+    mean = {name: sum(each) / len(each) for name, each in found.items()}
+    assert max(mean, key=mean.__getitem__) == "DGL-S"
+    assert min(mean[name] for name in HEURISTICS) > 1.3 * mean[RAND]
