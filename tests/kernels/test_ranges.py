@@ -110,22 +110,26 @@ def test_meet_without_conditions(rng: np.random.Generator) -> None:
     assert met(asked, tier, 100) == expected(asked, tier)
 
 
-def test_lags_are_counted_by_bucket(rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("spread", [1, 2, 6])
+def test_lags_are_counted_by_bucket(spread: int, rng: np.random.Generator) -> None:
+    """Also if rows lie in few of many buckets, or some of them in none."""
     tier, asked = tier_of(rng, 200), asked_of(rng, 12, outside=False)
-    time, edges = rng.integers(-3, 12, 12), np.array([-4, -1, 0, 0, 3, 6])
-    counts = np.zeros(5)
-    count_lags(asked, tier, 2, 12, time, edges, counts)
-    lags = [
-        int(time[partial] - tier[TIME, row])
-        for partial, row in led(asked, tier)
-        if partial >= 2
-    ]
-    ends = [-2, -1, None, 2, 6]
-    assert counts.tolist() == [
-        0 if end is None else sum(int(edges[n]) <= lag <= end for lag in lags)
-        for n, end in enumerate(ends)
-    ]
-    assert counts.sum() > 20
+    tier[TIME] //= 6 // spread
+    time = rng.integers(-3, 12, 12)
+    for edges in (np.array([-4, -1, 0, 0, 3, 6]), np.arange(-20, 30, 3)):
+        counts = np.zeros(edges.size - 1)
+        count_lags(asked, tier, 2, 12, time, edges, counts)
+        lags = [
+            int(time[partial] - tier[TIME, row])
+            for partial, row in led(asked, tier)
+            if partial >= 2
+        ]
+        ends = [*(edges[1:-1] - 1), edges[-1]]
+        assert counts.tolist() == [
+            sum(int(first) <= lag <= end for lag in lags)
+            for first, end in zip(edges[:-1], ends, strict=True)
+        ]
+        assert counts.sum() > 20
 
 
 @pytest.mark.parametrize(("one", "other"), [(0, 5), (5, 0), (1, 1), (30, 70)])

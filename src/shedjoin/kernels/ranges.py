@@ -165,6 +165,10 @@ def meet(
     return found, order.size, 0, looked
 
 
+_FEW_BUCKETS = 6
+"""Lag buckets that a tier lies in are few, nearly always."""
+
+
 @kernel
 def count_lags(
     asked: Asked,
@@ -181,12 +185,29 @@ def count_lags(
     the last bucket. ``time`` is that of the arrival of each partial result.
     """
     last = edges.size - 1
+    oldest, newest = tier[TIME, 0], tier[TIME, 0]
+    for row in range(1, tier.shape[1]):
+        oldest = min(oldest, tier[TIME, row])
+        newest = max(newest, tier[TIME, row])
     for partial in range(start, end):
-        key = asked.key[partial]
+        key, now = asked.key[partial], time[partial]
         first = first_from(tier, key, asked.first[partial], 0)
         beyond = first_beyond(tier, key, asked.last[partial], first)
+        if edges[0] <= now - newest and now - oldest <= edges[last]:
+            low = min(np.searchsorted(edges, now - newest, side="right"), last) - 1
+            high = min(np.searchsorted(edges, now - oldest, side="right"), last) - 1
+            if high <= low + _FEW_BUCKETS:  # which is faster than to search for each
+                before = 0
+                for bucket in range(low, high):
+                    beneath = 0
+                    for row in range(first, beyond):
+                        beneath += now - tier[TIME, row] < edges[bucket + 1]
+                    into_counts[bucket] += beneath - before
+                    before = beneath
+                into_counts[high] += beyond - first - before
+                continue
         for row in range(first, beyond):
-            lag = time[partial] - tier[TIME, row]
+            lag = now - tier[TIME, row]
             if edges[0] <= lag <= edges[last]:
                 bucket = np.searchsorted(edges, lag, side="right") - 1
                 into_counts[min(bucket, last - 1)] += 1
