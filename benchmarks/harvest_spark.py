@@ -37,7 +37,7 @@ ROAD, NEAR = 1000.0, 200.0
 SPEED, ALIKE = 20.0, 0.01
 LAGS = {"a": 0.0, "b": 5.0, "c": 12.0}
 NOISE = {"a": 1.0, "b": 1.0, "c": 4.0}
-WINDOW_S, TRIGGER_S, CPU = 20, 5, 0.8
+WINDOW_S, TRIGGER_S, CPU = 60, 5, 0.8
 TARGET_S = CPU * TRIGGER_S
 TIMES = 3.0
 CLOSED = 0.05
@@ -47,7 +47,7 @@ class Size(NamedTuple):
     """How long to offer rows, the first guess of a rate, and how often to guess."""
 
     seconds: int = 150
-    rate: float = 3_500.0
+    rate: float = 4_000.0
     attempts: int = 4
 
 
@@ -86,7 +86,7 @@ def _able(spark: SparkSession, scratch: Path, size: Size) -> float:
     rate = size.rate
     for attempt in range(size.attempts):
         folder = scratch / str(attempt)
-        seconds = min(size.seconds, 3 * WINDOW_S)
+        seconds = WINDOW_S + 5 * TRIGGER_S
         _write(folder, rate, seconds, hidden=False)
         frame = _joined(spark, folder, None, None)
         timing = engine.run(frame, "nothing shed", seconds // TRIGGER_S)

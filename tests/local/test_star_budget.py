@@ -11,7 +11,15 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin import Budget, MostImportant, MostResults, Successive, Within, local
+from shedjoin import (
+    Adaptive,
+    Budget,
+    MostImportant,
+    MostResults,
+    Successive,
+    Within,
+    local,
+)
 from shedjoin.errors import ParameterError, StateMismatchError
 from shedjoin.local.shard import LocalShard
 from shedjoin.offline import StarArchive, star_optimum
@@ -261,6 +269,8 @@ def test_what_is_kept_depends_on_nothing_but_the_rows(policy: Policy) -> None:
         assert found(one) <= want
         for batch in one.batches:
             assert sum(batch.report.resident) <= 8
+        if "partners" in policy.reads:
+            assert one.report.recomputed > 0
         again = joined(case, restart_every=1, **settings)
         assert found(again) == found(one), (seed, policy)
         assert again.state_bytes == one.state_bytes
@@ -320,6 +330,94 @@ def test_models_follow_the_relation() -> None:
         exact = local.star_join(batches, rows, **settings).report.matched
         assert told == pytest.approx(run.report.matched / exact, abs=0.15)
     assert min(counts[Prob], counts[Expected], counts[Dgl]) > 2 * counts[Rand]
+
+
+def test_recall_is_not_known_if_relation_rows_come_late() -> None:
+    """Rows that were shed before would have been related, and nobody counted them."""
+    batches = []
+    for number in range(24):
+        ids = range(20 * number, 20 * number + 20)
+        rows = [(n, n % 5, 100 + 2 * number + n % 2) for n in ids]
+        batches.append((rows, rows, [("insert", k, k, 90) for k in range(5)]))
+    for late in (0, 3):
+        changes = [own if n == late else [] for n, (_, _, own) in enumerate(batches)]
+        case = World([b[0] for b in batches], [b[1] for b in batches], changes)
+        told = {}
+        for memory in (60, 10_000):
+            run = joined(case, delay="10 seconds", budget=Budget(rows=memory))
+            told[memory] = [batch.report.slice_exact for batch in run.batches]
+        exact = joined(case)
+        assert told[10_000] == [batch.report.matched for batch in exact.batches]
+        unknown = [n for n, value in enumerate(told[60]) if value == np.inf]
+        assert unknown == [] if late == 0 else unknown[0] == late
+        assert not late or len(unknown) < len(batches) - late  # known again
+
+
+@pytest.mark.parametrize("rows", [33, 64, 150])
+def test_rows_of_one_instant_all_meet(rows: int) -> None:
+    """However many they are, and whoever of them is shed."""
+    pair = [[(n, 1, 100) for n in range(rows)]] * 2
+    left, right = (table(r, key, False) for r, key in zip(pair, "ab", strict=True))
+    settings: dict[str, Any] = {
+        "within": WITHIN,
+        "time": ("t", "t"),
+        "budget": Budget(rows=10, split=0.5),
+        "discipline": "shed_then_probe",
+    }
+    one = pa.table({"a": [1], "b": [1]})
+    for keep in (Fifo(), Size(), Dgl()):
+        run = local.star_join([(left, right)], one, on=ON, keep=keep, **settings)
+        assert run.report.matched == run.results.num_rows == rows**2
+        other = right.rename_columns(["b_id", "a", "t"])
+        run = local.join([(left, other)], on="a", keep=keep, **settings)
+        assert run.report.matched == run.results.num_rows == rows**2
+
+
+@pytest.mark.parametrize("policy", [SimpProb(), DimpProb(), Dgl()], ids=repr)
+def test_scores_that_are_due_by_what_is_gained(policy: Policy) -> None:
+    """Those who look around are scored before every block, whatever is due."""
+    for seed in range(4):
+        budget = Budget(rows=5)
+        run = joined(large(seed), recompute=Adaptive(), budget=budget, keep=policy)
+        assert any(run.report.shed)
+
+
+def test_recall_with_skewed_keys() -> None:
+    """Policies that look around favour keys that may not be monitored."""
+    rng = np.random.default_rng(0)
+    share = 1 / np.arange(1, 2001)
+    sides = []
+    for name in "lr":
+        time = pa.array(np.arange(12_000) * 1000 + SECOND, pa.timestamp("us"))
+        keys = rng.choice(2000, 12_000, p=share / share.sum())
+        sides.append(pa.table({"k": keys, name: time}))
+    batches = [
+        (sides[0].slice(n, 2000), sides[1].slice(n, 2000))
+        for n in range(0, 12_000, 2000)
+    ]
+    within = Within(before="3 seconds", after="3 seconds")
+    settings: dict[str, Any] = {"on": "k", "within": within, "time": ("l", "r")}
+    exact = local.join(batches, **settings).report.matched
+    for policy in (SimpProb(), DimpProb(), Dgl()):
+        run = local.join(batches, budget=Budget(rows=600), keep=policy, **settings)
+        told = run.report.slice_matched / run.report.slice_exact
+        assert told == pytest.approx(run.report.matched / exact, abs=0.1)
+
+
+def test_popular_keys_are_looked_up_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many relation rows may have one key that not all are in memory at once."""
+    rng = np.random.default_rng(3)
+    left = table([(n, n % 3, 100 + n // 40) for n in range(300)], "a", False)
+    keys = rng.integers(0, 50, 300).tolist()
+    right = table([(n, keys[n], 100 + n // 40) for n in range(300)], "b", False)
+    hub = pa.table({"a": np.repeat(np.arange(3), 50), "b": np.tile(np.arange(50), 3)})
+    settings: dict[str, Any] = {"on": ON, "within": WITHIN, "time": ("t", "t")}
+    exact = found(local.star_join([(left, right)], hub, **settings))
+    for module in ("rounds", "partners"):
+        monkeypatch.setattr(f"shedjoin.operators.budgeted.{module}.LOOKS", 400)
+    for keep in (Fifo(), Dgl(), MostResults()):
+        run = local.star_join([(left, right)], hub, budget=AMPLE, keep=keep, **settings)
+        assert found(run) == exact
 
 
 @dataclass(frozen=True, slots=True)

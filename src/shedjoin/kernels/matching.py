@@ -223,6 +223,18 @@ def has_room(
 
 
 @inline_kernel
+def note_if_there(
+    at: int, number: int, row: Row, rules: Rules, table: Table, out: Found
+) -> None:
+    """Count a match of an arrival of the same part of an instant, if it is stored."""
+    place = at - out.cursor[0]["row"]
+    if place >= 0:
+        slot = out.instant_slots[place]
+        if slot >= 0 and is_there(slot, number, table):
+            note_match(slot, row.time, rules.decay, table)
+
+
+@inline_kernel
 def meet_instant(
     row: Row,
     first: int,
@@ -249,8 +261,6 @@ def meet_instant(
                     theirs = arriving.importance[before]
                     value = worth(row.importance, theirs, rules.combine)
                     out.sums[0]["gained"] += value
-                    slot = out.instant_slots[before - first]
                     number = row.number - row.at + before
-                    if slot >= 0 and is_there(slot, number, table):
-                        note_match(slot, row.time, rules.decay, table)
+                    note_if_there(before, number, row, rules, table, out)
     return found

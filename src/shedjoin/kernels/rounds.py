@@ -155,15 +155,18 @@ def probe_instant(
 
     If all probe, it meets all arrivals of its instant, whether they are left or not.
     """
-    since, same, looks = row.number, 0, arriving.looks
+    since, same, looks, began = row.number, 0, arriving.looks, first
     if rules.all_probe:
-        since = out.cursor[0]["instant_start"]
-        same = meet_instant(row, first, 0, rules, arriving, table, out)
+        # Of an instant that is taken in parts, too: it is in one block as a whole.
+        while began > 0 and arriving.time[began - 1] == row.time:
+            began -= 1
+        since = row.number - (row.at - began)
+        same = meet_instant(row, began, 0, rules, arriving, table, out)
     if not has_room(row, rules, looks, table, out, same):
         return False
     hits = meet(row, since, EMIT | COUNT_IT, rules, looks, table, out)
     if rules.all_probe:
-        hits += meet_instant(row, first, EMIT, rules, arriving, table, out)
+        hits += meet_instant(row, began, EMIT, rules, arriving, table, out)
     slot = out.instant_slots[row.at - first]
     if slot >= 0 and is_there(slot, row.number, table):
         table.details[slot]["matches"] += hits

@@ -1,6 +1,8 @@
 """Policies of Towne, Zhu, Zuzarte and Hou (CASCON 2007), with and without a relation.
 
-Their random baseline is :class:`~shedjoin.policies.Rand`.
+Their random baseline is :class:`~shedjoin.policies.Rand`. Rule (8) of the paper, by
+which rows leave whose relation rows have all ended, acts with every micro-batch, when
+the watermark has passed these ends: a row that comes late could still meet them.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ class Simp(Policy):
 
     *Symbols.* imp is ``importance``.
 
-    *Departures.* None. ``Greedy`` is the same but for ties.
+    *Departures.* Rule (8) acts with the watermark. ``Greedy`` is the same but for ties.
 
     *Guarantee.* None: an important row that matches nothing stays until it expires.
 
@@ -203,13 +205,13 @@ class Dgl(Policy):
     reads: ClassVar[tuple[str, ...]] = ("partners",)
 
     def __post_init__(self) -> None:
-        if self.alpha is not None and not 0.0 < self.alpha < np.inf:
+        if self.alpha is not None and not 0.0 < _number(self.alpha) < np.inf:
             raise ParameterError(
                 f"Dgl(alpha={self.alpha!r}) is not a number that gains can be divided "
                 "by.",
                 fix="pass alpha=50.0, or leave it out.",
             )
-        if not 0.0 <= self.beta < np.inf:
+        if not 0.0 <= _number(self.beta) < np.inf:
             raise ParameterError(
                 f"Dgl(beta={self.beta!r}) is not a finite loss.",
                 fix="pass 0 for none, or a number such as 1.0.",
@@ -232,6 +234,11 @@ class Dgl(Policy):
         known = ~np.isnan(residents.last_score)
         change = np.where(residents.produced > 0, gain, -loss)
         return _chained((before + known * change).clip(0.0), residents)
+
+
+def _number(given: object) -> float:
+    """A number, or one that is none."""
+    return float(given) if isinstance(given, int | float) else np.nan
 
 
 def _importance(residents: Residents) -> FloatArray:

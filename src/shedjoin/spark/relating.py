@@ -12,16 +12,18 @@ from shedjoin.spark.columns import is_hashable
 from shedjoin.spark.event_time import DELAY
 from shedjoin.spark.names import name_fold
 from shedjoin.spec.keys import resolve_columns
+from shedjoin.spec.relation import RelationSpec
 
 
 def check_streaming(
-    stream: DataFrame, relation: DataFrame, change: tuple[str, str] | None
+    stream: DataFrame, relation: DataFrame, active: RelationSpec
 ) -> None:
     """Refuse relations that could not be followed, or would hold the join back."""
     if not relation.isStreaming:
-        if change is not None:
+        if active.change is not None:
+            told = active.change, active.begin
             raise ParameterError(
-                f"change={change!r} names changes, and the relation is a table.",
+                f"change={told!r} names changes, and the relation is a table.",
                 fix="read the changes with readStream; or pass valid=, the columns of "
                 "the times from which on and before which rows are active.",
             )
@@ -30,6 +32,13 @@ def check_streaming(
         raise ParameterError(
             "the relation is a stream, and the streams are tables.",
             fix="read the relation with read, too, and pass valid=.",
+        )
+    if active.begin is None:
+        raise ParameterError(
+            "the relation is a stream, and neither change= nor valid= says when its "
+            "rows are active.",
+            fix='pass change=("change", "at"), the columns that say "insert" or '
+            '"delete", and when; or valid=, those of begin and end.',
         )
     marked = [field.name for field in relation.schema if DELAY in field.metadata]
     if marked:

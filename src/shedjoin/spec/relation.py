@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from shedjoin.errors import ParameterError
-from shedjoin.spec.keys import Fold, check_pair, resolve_columns
+from shedjoin.spec.keys import SIDES, Fold, resolve_columns
 from shedjoin.spec.window import Duration, parse_duration
 
 RELATION = 2
@@ -102,14 +102,26 @@ def check_relation(
             fix="pass one of them.",
         )
     if change is not None:
-        pair = check_pair("change", change)
+        pair = _two_columns("change", change, "what happens, then when")
         what, at = resolve_columns("relation's", pair, columns, fold)
         return RelationSpec((), ((), ()), begin=at, change=what)
     if valid is not None:
-        pair = check_pair("valid", valid)
+        pair = _two_columns("valid", valid, "when rows begin, then when they end")
         begin, end = resolve_columns("relation's", pair, columns, fold)
         return RelationSpec((), ((), ()), begin=begin, end=end)
     return RelationSpec((), ((), ()))
+
+
+def _two_columns(argument: str, given: object, what: str) -> tuple[str, str]:
+    """Two columns of the relation."""
+    if isinstance(given, Sequence) and not isinstance(given, str):
+        names = [name for name in given if isinstance(name, str)]
+        if len(names) == len(given) == len(SIDES):
+            return names[0], names[1]
+    raise ParameterError(
+        f"{argument}={given!r} does not name two columns of the relation.",
+        fix=f'pass {argument}=("...", "..."), the columns that say {what}.',
+    )
 
 
 def parse_delay(delay: Duration) -> int:

@@ -66,9 +66,13 @@ class Shedding:
 
     @property
     def learns(self) -> bool:
-        """Whether the models are asked, now or as soon as work has to be saved."""
+        """Whether the models are asked, now or as soon as work has to be saved.
+
+        Or needed to tell the recall: who keeps rows by their partners favours keys that
+        may not be monitored.
+        """
         by_load = self.budget.cpu is not None or self.throttle.active
-        return by_load or "models" in self.policy.reads
+        return by_load or bool({"models", "partners"} & set(self.policy.reads))
 
     @property
     def tie(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from shedjoin.kernels.partners import (
 )
 from shedjoin.kernels.round import Arriving, Looks, Rules
 from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.budgeted.through import LOOKS
 from shedjoin.operators.budgeted.verbs import Verbs
 from shedjoin.policies.residents import Around, Residents
 from shedjoin.types import FloatArray, IntArray
@@ -58,19 +60,28 @@ class Partners:
     def _around(
         self, rows: Residents, arriving: Arriving, there: int, score: FloatArray
     ) -> Around:
-        stream, key, time = rows.stream, rows.key, rows.time
-        seen = Rows(stream, key, time, self._looks(stream, key, time))
+        key, time = rows.key, rows.time
         residents, produced = np.empty(key.size), np.empty(key.size)
-        table, now_us = self._store.table.table, rows.now_us
-        count_residents(seen, self._rules, now_us, table, residents)
+        table, now_us, rules = self._store.table.table, rows.now_us, self._rules
         others = sorted_rows(arriving.stream, arriving.key, arriving.time)
-        count_among(seen, self._rules, now_us, others, produced)
+        for part in self._parts(key.size):
+            own = rows.stream[part], key[part], time[part]
+            seen = Rows(*own, self._looks(*own))
+            count_residents(seen, rules, now_us, table, residents[part])
+            count_among(seen, rules, now_us, others, produced[part])
         last_score = np.full(key.size, np.nan)
         last_score[:there] = score
         scored_us = self._store.scored_us
         waited = now_us - np.maximum(time, now_us if scored_us is None else scored_us)
         waited[there:] = 0
         return Around(residents + produced, produced, last_score, waited.clip(0))
+
+    def _parts(self, rows: int) -> Iterator[slice]:
+        """Cut rows, so that not too many looks are in memory at once."""
+        through = self._store.through
+        most = 1 if through is None else through.most
+        step = max(1, LOOKS // most)
+        return (slice(start, start + step) for start in range(0, rows, step))
 
     def _looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
         """Keys that rows look for: their own, unless a relation says which."""

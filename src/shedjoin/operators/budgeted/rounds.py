@@ -26,7 +26,7 @@ from shedjoin.operators.budgeted.matches import Matches
 from shedjoin.operators.budgeted.partners import Partners
 from shedjoin.operators.budgeted.stops import Stops
 from shedjoin.operators.budgeted.store import BudgetedStore
-from shedjoin.operators.budgeted.through import Counted, counted_keys
+from shedjoin.operators.budgeted.through import LOOKS, Counted, counted_keys
 from shedjoin.operators.budgeted.verbs import Verbs
 from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.spec.recompute import Adaptive, Amortised
@@ -142,8 +142,10 @@ class Rounds:
                 np.searchsorted(time[start:], (time[start] // unit + 1) * unit)
             )
         if self._steady:
-            number = int(self._facts["next_number"])
-            end = start + self._block_rows - number % self._block_rows
+            number, rows = int(self._facts["next_number"]), self._block_rows
+            if self._store.through is not None:
+                rows = min(rows, max(1, LOOKS // self._store.through.most))
+            end = start + rows - number % rows
         else:
             end = start + 1
         if not self._probes_first and end < time.size:
@@ -167,6 +169,7 @@ class Rounds:
             arriving = self._related(arriving, looks)
         if self._partners is not None:
             arriving = self._partners.scored(arriving, clock)
+            self.stops.recomputed += 1
             self.stops.forget()
         self._refuse_too_large(arriving)
         out = self.room.empty(end - start, number)
@@ -260,7 +263,8 @@ class Rounds:
         """Make scores due if the last instants brought less than those before."""
         unit = parse_duration(scheme.instant)
         instant = int(self._arrivals.time[start]) // unit
-        if self._store.note_gain(instant, gained, scheme):
+        worse = self._store.note_gain(instant, gained, scheme)
+        if worse and self._partners is None:  # who reads partners is scored anyway
             self._facts["sheds_left"] = 0
 
     @property

@@ -14,6 +14,8 @@ from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 RIGHT = 1
+LOOKS = 1 << 20
+"""Looks that are in memory at once, about: where there are many, blocks are small."""
 
 
 class Through(Protocol):
@@ -22,6 +24,10 @@ class Through(Protocol):
     @property
     def is_fixed(self) -> bool:
         """Whether who has no relation row now will never have one."""
+
+    @property
+    def most(self) -> int:
+        """At most so many relation rows have the same key."""
 
     def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
         """Tell the keys of the other stream that rows look for."""

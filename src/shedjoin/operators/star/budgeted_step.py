@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from math import inf
 
 import numpy as np
 import pyarrow as pa
@@ -51,19 +52,23 @@ def budgeted_star_step(
             int(times.max(initial=0)),
         )
         store.moved = applied.moved
+        store.note_unseen(applied.grown)
         for slots in _met(store, applied.grown):
             gained += _gained(store, slots)
             for batch in _results(store, *slots):
                 matched += batch.num_rows
                 yield batch
+    was_complete = store.complete
     report = yield from budgeted_step(store, blobs, watermark_ms)
+    exact = report.slice_exact + matched
+    if store.is_unseen() and (any(report.shed) or not was_complete):
+        exact = inf  # not known
     return replace(
         report,
         matched=report.matched + matched,
         importance=report.importance + gained,
         changes=changes,
-        # As if relation rows that came late had found all that was to be found.
-        slice_exact=report.slice_exact + matched,
+        slice_exact=exact,
         slice_matched=report.slice_matched + matched,
         changes_late=late,
         relation=store.relation.rows.count_after(store.passed_us),

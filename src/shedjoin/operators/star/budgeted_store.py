@@ -17,6 +17,7 @@ from shedjoin.operators.frame.join import Opening
 from shedjoin.operators.frame.results import ROOM
 from shedjoin.operators.star.fixed import FixedRelation
 from shedjoin.operators.star.looking import SIDES, RelationLooks
+from shedjoin.operators.star.relation import Grown
 from shedjoin.operators.star.relation_store import RelationStore
 from shedjoin.state.blobs import Commit
 from shedjoin.state.payload import Payload
@@ -51,6 +52,8 @@ class BudgetedStarStore(BudgetedStore):
         segments = tuple(Segment(*facts) for facts in own.get("own_segments", ()))
         self.delay_us = spec.relation.delay_us
         self._seed = own.get("seed", opening.seed)
+        self.unseen_us: int | None = own.get("unseen_us")
+        """Until when rows came of which the models do not know what relates them."""
         self.moved = np.zeros(0, np.int64)
         self._rows = Payload(
             opening.workspace, segments, own.get("next_id", _FIRST_NUMBER)
@@ -72,6 +75,23 @@ class BudgetedStarStore(BudgetedStore):
         """No arrivals of times up to this one come any more."""
         return 1000 * self.watermark_ms - self.spec.lag_us
 
+    def note_unseen(self, grown: Grown) -> None:
+        """Note that relation rows relate rows that came before them.
+
+        Models counted these rows without, and some may have been shed.
+        """
+        since = np.maximum(self.relation.rows.begin[grown.slot], grown.since)
+        seen = self.table.facts["next_number"] > 0
+        if seen and (since <= self.table.clock_us).any():
+            self.unseen_us = self.table.clock_us
+
+    def is_unseen(self) -> bool:
+        """Whether such rows can still be matched; if not, forget them."""
+        horizon_us = min(map(self.horizon_us, SIDES))
+        if self.unseen_us is not None and self.unseen_us <= horizon_us:
+            self.unseen_us = None
+        return self.unseen_us is not None
+
     def tidy_relation(self) -> None:
         """Rewrite segments of the relation; its rows may get other slots."""
         self._rows.settle()
@@ -84,6 +104,7 @@ class BudgetedStarStore(BudgetedStore):
             "own_segments": [tuple(each) for each in self._rows.segments.values()],
             "next_id": self._rows.next_id,
             "seed": self._seed,
+            "unseen_us": self.unseen_us,
         }
 
     def horizon_us(self, stream: int) -> int:

@@ -82,8 +82,8 @@ class StarJoin:
         """Refuse: no other kind of join goes on with these residents."""
         del blobs, directory, spec
         raise StateMismatchError(
-            "the checkpoint is that of a join through a relation.",
-            fix="start the join with a new checkpoint.",
+            "the checkpoint is that of a join through a relation without a budget.",
+            fix="leave out budget=, or start with a new checkpointLocation.",
         )
 
     @staticmethod

@@ -39,6 +39,11 @@ class RelationLooks:
         self._relation = relation
         self.is_fixed = spec.relation is not None and spec.relation.fixed
 
+    @property
+    def most(self) -> int:
+        """At most so many relation rows have the same key."""
+        return self._relation.rows.most
+
     def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
         """Tell the keys of the other stream that rows look for.
 

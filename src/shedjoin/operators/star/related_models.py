@@ -88,5 +88,8 @@ class RelatedModels:
         for at, slot in self._relation.active(RIGHT, key[right], now):
             owners.append(right[at])
             keys.append(self._relation.keys(LEFT)[slot])
-        owner = np.concatenate(owners)
-        return _Asked(owner, stream[owner], np.concatenate(keys))
+        # Who has none yet is asked about by its own key, of which nothing is known: it
+        # may get one, as a left row may whose key nobody has counted.
+        alone = np.setdiff1d(right, np.concatenate(owners))
+        owner = np.concatenate([*owners, alone])
+        return _Asked(owner, stream[owner], np.concatenate([*keys, key[alone]]))

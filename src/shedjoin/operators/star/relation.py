@@ -28,6 +28,7 @@ _BEGIN, _END, _REACHED, _DELETION = range(2, 6)
 _ROWS = 6
 _PAIR = 2
 _SMALLEST = 1 << 10
+_LOW_BITS = (1 << 16) - 1
 
 
 class Grown(NamedTuple):
@@ -69,6 +70,7 @@ class Relation:
     def __init__(self, workspace: Workspace, count: int, seed: int) -> None:
         self._workspace = workspace
         self._seed = seed
+        self._most = 0, 1
         if count:
             self._facts = workspace.array(_FACTS).reshape(_ROWS, -1)
             self._rings = self._opened(count)
@@ -108,6 +110,17 @@ class Relation:
     def keys(self, side: int) -> IntArray:
         """Keys of a side, by slot."""
         return self._fact(side)
+
+    @property
+    def most(self) -> int:
+        """At most so many rows have the same key; keys that look alike count as one."""
+        if self._most[0] != self.count:
+            most = 1
+            for side in range(_PAIR):
+                low = self.keys(side)[: self.count] & _LOW_BITS
+                most = max(most, int(np.bincount(low).max(initial=0)))
+            self._most = self.count, most
+        return self._most[1]
 
     def active(
         self, side: int, key: IntArray, time: IntArray
