@@ -124,6 +124,11 @@ def test_wrong_arguments(spark: SparkSession, folder: Path) -> None:
         (rows, table, {"on": {"a": "begin"}}, ColumnTypeError, "'begin' of the rel"),
         (rows, table, {"on": "a"} | change, ParameterError, "the relation is a table"),
         (tables["a"], changes, {"on": "a"} | change, ParameterError, "are tables"),
+        (rows, changes, {"on": "a"}, ParameterError, "neither change= nor valid="),
+        (
+            *(rows, table, {"on": "a", "valid": ("begin", "end")} | change),
+            *(ParameterError, "both say when"),
+        ),
         (
             *(rows, changes.withWatermark("at", "1 minute")),
             *({"on": "a"} | change, ParameterError, "watermark on 'at'"),

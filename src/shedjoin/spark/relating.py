@@ -12,18 +12,19 @@ from shedjoin.spark.columns import is_hashable
 from shedjoin.spark.event_time import DELAY
 from shedjoin.spark.names import name_fold
 from shedjoin.spec.keys import resolve_columns
-from shedjoin.spec.relation import RelationSpec
 
 
 def check_streaming(
-    stream: DataFrame, relation: DataFrame, active: RelationSpec
+    stream: DataFrame,
+    relation: DataFrame,
+    valid: tuple[str, str] | None,
+    change: tuple[str, str] | None,
 ) -> None:
     """Refuse relations that could not be followed, or would hold the join back."""
     if not relation.isStreaming:
-        if active.change is not None:
-            told = active.change, active.begin
+        if change is not None and valid is None:
             raise ParameterError(
-                f"change={told!r} names changes, and the relation is a table.",
+                f"change={change!r} names changes, and the relation is a table.",
                 fix="read the changes with readStream; or pass valid=, the columns of "
                 "the times from which on and before which rows are active.",
             )
@@ -33,7 +34,7 @@ def check_streaming(
             "the relation is a stream, and the streams are tables.",
             fix="read the relation with read, too, and pass valid=.",
         )
-    if active.begin is None:
+    if valid is None and change is None:
         raise ParameterError(
             "the relation is a stream, and neither change= nor valid= says when its "
             "rows are active.",

@@ -47,9 +47,9 @@ def relation_join(  # noqa: PLR0913  (documented in shedjoin.relations)
 ) -> DataFrame:
     """Join a DataFrame with a relation; see :func:`shedjoin.relation_join`."""
     check_frames({_SIDE: stream, "relation's": relation})
+    check_streaming(stream, relation, valid, change)
     fold = name_fold(relation)
     active = check_relation(relation.columns, valid, change, fold)
-    check_streaming(stream, relation, active)
     check_times(relation, (active.begin, active.end))
     own, others = zip(*key_pairs(on), strict=True)
     keys = key_columns(_SIDE, stream, own, relation, others)

@@ -56,8 +56,8 @@ def star_join(  # noqa: PLR0913  (documented in shedjoin.api)
     )
     frames = (left, right)
     spec = make_spec(frames, arguments)
+    check_streaming(left, relation, valid, change)
     active = check_relation(relation.columns, valid, change, name_fold(relation))
-    check_streaming(left, relation, active)
     active = replace(
         active, delay_us=parse_delay(delay), fixed=not relation.isStreaming
     )
