@@ -72,11 +72,12 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     time : (str, str), optional
         Event-time columns. Taken from the watermarks of streams; batch DataFrames
         have none and must name them.
-    discipline : {"probe_then_insert", "shed_then_join", "shed_then_probe"}
-        An arrival meets the other side, then is stored or not (the default). Or the
-        arrivals of an instant are stored, shedding is done, and then those who are left
-        meet (iJoin), or all arrivals meet those who are left and each other
-        (star-streaming join).
+    discipline : str, default "probe_then_insert"
+        An arrival meets the other side, then is stored or not. Or arrivals of an
+        instant are taken together: they are stored, shedding is done, and then those
+        who are left meet (``"shed_then_join"``, iJoin), or all arrivals meet those who
+        are left and each other (``"shed_then_probe"``, star-streaming join). With
+        ``"probe_then_shed"`` all meet before shedding is done.
     recompute : Amortised, Successive, Every or Adaptive
         When scores are computed again; the default costs a constant per arrival.
     seed : int, default 0

@@ -32,7 +32,8 @@ class Crowd:
             queue=np.zeros((2, SLOTS), RANKED),
             heap=np.zeros((2, room), RANKED),
             deferred=np.zeros((2, room), DATED),
-            expiring=np.zeros((2, room), DATED),
+            expiring=np.zeros((2, SLOTS + 1), DATED),
+            expected=np.zeros((2, room), RANKED),
         )
         self.facts = self.candidates.pools[pool]
         self.fill(0)

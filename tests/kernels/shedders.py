@@ -26,7 +26,7 @@ from shedjoin.kernels.round import (
     Found,
     Rules,
 )
-from shedjoin.kernels.rounds import probe_then_insert, shed_then_join
+from shedjoin.kernels.rounds import by_instant, probe_then_insert
 from shedjoin.operators.budgeted.fill import NEVER_DUE, Filler, no_candidates
 from shedjoin.operators.budgeted.lookahead import LookAhead
 from shedjoin.operators.budgeted.table import SlotTable
@@ -187,6 +187,7 @@ class Compiled:
             stream=stream,
             key=key,
             time=time,
+            expiry=time + np.array(self.rules.keep)[stream],
             importance=np.ones(rows),
             size=size,
             score=np.array([row.score for row in self.rows]),
@@ -217,7 +218,7 @@ class Compiled:
 
     def in_turn(self, *, probes_first: bool) -> Outcome:
         """Take one arrival after the other, or one instant."""
-        kernel = probe_then_insert if probes_first else shed_then_join
+        kernel = probe_then_insert if probes_first else by_instant
         arriving, why = self.arriving(), GROW
         while why != DONE:
             table = self.table.table

@@ -127,9 +127,10 @@ def test_the_expired_leave_by_their_time(pool: int, rng: np.random.Generator) ->
             crowd.leave(number)
         if not due:
             assert next_expired(*args) == NOBODY
-        if int(crowd.facts["expiring_end"]) > 50:  # as a fill would do
+        if clock % 8 == 0:  # as a fill would do
             left = sorted((expiry[each], each) for each in crowd.slot)
             crowd.facts["expiring_next"], crowd.facts["expiring_end"] = 0, len(left)
+            crowd.facts["expected_size"] = 0
             for place, (time, number) in enumerate(left):
                 entry = time, number, crowd.slot[number]
                 crowd.candidates.expiring[pool, place] = entry

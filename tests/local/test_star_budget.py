@@ -183,6 +183,30 @@ def test_the_example_of_the_paper(policy: Policy, golden: tuple[int, float]) -> 
     assert shed(left, right, facts(RELATION), policy, memory=100, m=4) == (15, 43)
 
 
+@pytest.mark.parametrize(
+    ("policy", "golden"),
+    [
+        (Simp(), (11, 34)),
+        (SimpProb(), (14, 42)),
+        (DimpProb(), (11, 34)),
+        (Dgl(alpha=4.0, beta=1.0), (10, 32)),
+    ],
+    ids=repr,
+)
+def test_the_example_if_all_probe_first(
+    policy: Policy, golden: tuple[int, float]
+) -> None:
+    """Who leaves has met the arrivals of that instant: this may exceed the optimum."""
+    left, right = stream("a", LEFT), stream("b", RIGHT)
+    found = shed(
+        *(left, right, facts(RELATION), policy),
+        memory=4,
+        m=4,
+        discipline="probe_then_shed",
+    )
+    assert found == golden
+
+
 def drawn(seed: int, rows: int = 40) -> tuple[pa.Table, pa.Table, pa.Table]:
     """Streams of one row each at every instant, and a relation that comes and goes."""
     rng = np.random.default_rng(seed)

@@ -1,9 +1,10 @@
 """A two-stream window join with too little memory, slow and obvious.
 
-Two disciplines. ``shed_then_join``: at an instant the expired leave, all newcomers
+Three disciplines. ``shed_then_join``: at an instant the expired leave, all newcomers
 enter, the lowest scores leave until the memory suffices, and what is left is joined.
 ``probe_then_insert``: one arrival after the other removes the expired, meets the
-opposite residents, enters, and then the lowest score leaves.
+opposite residents, enters, and then the lowest score leaves. ``probe_then_shed``: at an
+instant the expired leave, all newcomers enter, all are joined, the lowest scores leave.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, Literal, NamedTuple
 
 from .clock import Clock
 
-Order = Literal["shed_then_join", "probe_then_insert"]
+Order = Literal["shed_then_join", "probe_then_insert", "probe_then_shed"]
 Ties = Literal["oldest", "newest"]
 
 
@@ -280,6 +281,17 @@ class Simulation:
             one.match(time)
             other.match(time)
 
+    def whole(self, arrivals: Sequence[Arrival], time: int) -> None:
+        """``probe_then_shed`` one instant."""
+        now = self.clock.see(arrivals)
+        self.expire(now)
+        newcomers = [self.admit(arrival) for arrival in arrivals]
+        for one, other in self.matches(newcomers, time):
+            self.emit(one, other)
+            one.match(time)
+            other.match(time)
+        self.shed(now)
+
     def single(self, arrival: Arrival) -> None:
         """``probe_then_insert`` one arrival."""
         now = self.clock.see([arrival])
@@ -323,6 +335,8 @@ def simulate(
             (now,) = {arrival.time for arrival in ordered}
         if ordered and rules.order == "shed_then_join":
             simulation.batch(ordered, now)
+        elif ordered and rules.order == "probe_then_shed":
+            simulation.whole(ordered, now)
         elif ordered:
             for arrival in ordered:
                 simulation.single(arrival)

@@ -5,7 +5,8 @@ into a *queue* and remembers the highest of them as the *bar*. A newcomer below 
 goes into a small *heap*; one above it cannot be the next to leave before the queue has
 run dry, and then there is another fill. Newcomers that are not yet mature are
 *deferred*. Residents that expire before the next fill stand in a list of their own, by
-the time at which they do; from then on they leave before all others.
+the time at which they do, and newcomers that do so in another heap; from then on they
+leave before all others.
 
 Entries carry the arrival number of their resident: where it differs from the slot's,
 the resident has left by another way and the entry is passed over.
@@ -34,6 +35,7 @@ POOL = np.dtype(
         ("deferred_end", "i8"),
         ("expiring_next", "i8"),
         ("expiring_end", "i8"),
+        ("expected_size", "i8"),
         ("all_deferred", "i8"),  # nobody else is in the pool
         ("overfull", "i8"),  # somebody is missing: there was no room
     ]
@@ -43,7 +45,8 @@ POOL = np.dtype(
 class Candidates(NamedTuple):
     """Candidates by pool, and the facts of each pool.
 
-    ``deferred`` is a ring: entry n lies at n modulo its room.
+    ``deferred`` is a ring: entry n lies at n modulo its room. ``expected`` is a heap of
+    newcomers that expire soon; for a score they have the time at which they do.
     """
 
     pools: Records
@@ -51,6 +54,7 @@ class Candidates(NamedTuple):
     heap: Records
     deferred: Records
     expiring: Records
+    expected: Records
 
 
 @inline_kernel
@@ -86,18 +90,17 @@ def put_queue(
 
 
 @inline_kernel
-def offer(
-    slot: int, number: int, score: float, tie: int, pool: int, candidates: Candidates
+def push(
+    heap: Records,
+    pool: int,
+    size: int,
+    score: float,
+    number: int,
+    slot: int,
+    tie: int,
 ) -> None:
-    """Make a resident a candidate of its pool."""
-    facts, heap = candidates.pools[pool], candidates.heap
-    if not leaves_before(score, number, facts["bar_score"], facts["bar_number"], tie):
-        return
-    place = facts["heap_size"]
-    if place == heap.shape[1]:
-        facts["overfull"] = 1
-        return
-    facts["heap_size"] += 1
+    """Put an entry into the heap of a pool, behind ``size`` others."""
+    place = size
     while place > 0:
         parent = (place - 1) >> 1
         above = heap[pool, parent]
@@ -109,11 +112,8 @@ def offer(
 
 
 @inline_kernel
-def drop_top(tie: int, pool: int, candidates: Candidates) -> None:
-    """Remove the first candidate of the heap."""
-    facts, heap = candidates.pools[pool], candidates.heap
-    facts["heap_size"] -= 1
-    size = facts["heap_size"]
+def drop_first(heap: Records, pool: int, size: int, tie: int) -> None:
+    """Remove the first entry of the heap of a pool, of which ``size`` are left."""
     last = heap[pool, size]
     place = 0
     while 2 * place + 1 < size:
@@ -133,6 +133,29 @@ def drop_top(tie: int, pool: int, candidates: Candidates) -> None:
         write_ranked(heap[pool, place], below["score"], below["number"], below["slot"])
         place = child
     write_ranked(heap[pool, place], last["score"], last["number"], last["slot"])
+
+
+@inline_kernel
+def offer(
+    slot: int, number: int, score: float, tie: int, pool: int, candidates: Candidates
+) -> None:
+    """Make a resident a candidate of its pool."""
+    facts, heap = candidates.pools[pool], candidates.heap
+    if not leaves_before(score, number, facts["bar_score"], facts["bar_number"], tie):
+        return
+    if facts["heap_size"] == heap.shape[1]:
+        facts["overfull"] = 1
+        return
+    push(heap, pool, facts["heap_size"], score, number, slot, tie)
+    facts["heap_size"] += 1
+
+
+@inline_kernel
+def drop_top(tie: int, pool: int, candidates: Candidates) -> None:
+    """Remove the first candidate of the heap."""
+    facts = candidates.pools[pool]
+    facts["heap_size"] -= 1
+    drop_first(candidates.heap, pool, facts["heap_size"], tie)
 
 
 @inline_kernel
@@ -188,25 +211,18 @@ def newest_deferred(pool: int, table: Table, candidates: Candidates) -> int:
 def expect(
     slot: int, number: int, expiry: int, pool: int, candidates: Candidates
 ) -> None:
-    """List a newcomer that expires before the next fill."""
-    facts, expiring = candidates.pools[pool], candidates.expiring
-    place = facts["expiring_end"]
-    if place == expiring.shape[1]:
+    """Note a newcomer that expires before the next fill."""
+    facts, expected = candidates.pools[pool], candidates.expected
+    if facts["expected_size"] == expected.shape[1]:
         facts["overfull"] = 1
         return
-    facts["expiring_end"] += 1
-    while place > facts["expiring_next"] and expiring[pool, place - 1]["time"] > expiry:
-        later = expiring[pool, place - 1]
-        write_dated(
-            expiring[pool, place], later["time"], later["number"], later["slot"]
-        )
-        place -= 1
-    write_dated(expiring[pool, place], expiry, number, slot)
+    push(expected, pool, facts["expected_size"], float(expiry), number, slot, 1)
+    facts["expected_size"] += 1
 
 
 @inline_kernel
-def has_expired(clock: int, pool: int, candidates: Candidates) -> bool:
-    """Whether the first of those that expire soon has done so."""
+def is_listed_expired(clock: int, pool: int, candidates: Candidates) -> bool:
+    """Whether the first of those that were to expire soon has done so."""
     facts = candidates.pools[pool]
     first = facts["expiring_next"]
     return bool(
@@ -216,14 +232,41 @@ def has_expired(clock: int, pool: int, candidates: Candidates) -> bool:
 
 
 @inline_kernel
+def is_newcomer_expired(clock: int, pool: int, candidates: Candidates) -> bool:
+    """Whether the first of the newcomers that were to expire soon has done so."""
+    size = candidates.pools[pool]["expected_size"]
+    return bool(size > 0 and candidates.expected[pool, 0]["score"] < clock)
+
+
+@inline_kernel
+def has_expired(clock: int, pool: int, candidates: Candidates) -> bool:
+    """Whether anybody has expired."""
+    return is_listed_expired(clock, pool, candidates) or is_newcomer_expired(
+        clock, pool, candidates
+    )
+
+
+@inline_kernel
 def next_expired(clock: int, pool: int, table: Table, candidates: Candidates) -> int:
     """Take a resident whose time is over, or NOBODY."""
-    facts = candidates.pools[pool]
+    facts, expected = candidates.pools[pool], candidates.expected
     while has_expired(clock, pool, candidates):
-        entry = candidates.expiring[pool, facts["expiring_next"]]
-        facts["expiring_next"] += 1
-        if is_there(entry["slot"], entry["number"], table):
-            return int(entry["slot"])
+        first = candidates.expiring[pool, facts["expiring_next"]]
+        top = expected[pool, 0]
+        is_new = is_newcomer_expired(clock, pool, candidates)
+        if is_new and is_listed_expired(clock, pool, candidates):
+            is_new = leaves_before(
+                top["score"], top["number"], first["time"], first["number"], 1
+            )
+        slot, number = first["slot"], first["number"]
+        if is_new:
+            slot, number = top["slot"], top["number"]
+            facts["expected_size"] -= 1
+            drop_first(expected, pool, facts["expected_size"], 1)
+        else:
+            facts["expiring_next"] += 1
+        if is_there(slot, number, table):
+            return int(slot)
     return NOBODY
 
 

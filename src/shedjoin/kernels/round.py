@@ -48,9 +48,16 @@ CURSOR = np.dtype(
     ]
 )
 ALL_SETTLED = 1 << 62
-VICTIM = np.dtype([("slot", "i8"), ("number", "i8"), ("since", "i8"), ("clock", "i8")])
-"""Who left: its slot and number, the number from which on it would count as refused,
-and the clock."""
+VICTIM = np.dtype(
+    [
+        ("slot", "i8"),
+        ("number", "i8"),
+        ("since", "i8"),  # number from which on it would count as refused
+        ("clock", "i8"),
+        ("over", "i8"),  # whether its time was
+    ]
+)
+"""Who left."""
 SUMS = np.dtype(
     [("gained", "f8"), ("life", "f8"), ("life_squared", "f8"), ("touched", "f8")]
 )
@@ -75,12 +82,13 @@ NO_LOOKS = Looks(*(np.zeros(0, np.int64) for _ in range(4)))
 
 
 class Arriving(NamedTuple):
-    """Arrivals of a block in their order."""
+    """Arrivals of a block in their order; ``expiry`` is the last time of a match."""
 
     first_number: int
     stream: IntArray
     key: IntArray
     time: IntArray
+    expiry: IntArray
     importance: FloatArray
     size: IntArray
     score: FloatArray
@@ -95,7 +103,8 @@ class Rules(NamedTuple):
     """What does not change during a round; tuples are by stream, capacity by pool.
 
     If two streams are ``related``, arrivals look for the keys that a relation has for
-    theirs. If ``all_probe``, so do those who were shed at once.
+    theirs. If ``all_probe``, so do those who were shed at once; if ``sheds_last``, the
+    arrivals of an instant meet before any of them is shed.
     """
 
     keep: tuple[int, ...]
@@ -114,6 +123,7 @@ class Rules(NamedTuple):
     window: int
     related: int = 0
     all_probe: int = 0
+    sheds_last: int = 0
 
 
 class Found(NamedTuple):

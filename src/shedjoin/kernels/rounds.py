@@ -43,6 +43,8 @@ from shedjoin.types import IntArray
 
 INSTANT_ROWS = 64
 """Arrivals of one instant that are taken together, at most."""
+ENTERING, SHEDDING, PROBING, OVER = range(4)
+"""Phases of an instant."""
 
 
 @kernel_no_refcount
@@ -173,28 +175,46 @@ def probe_instant(
     return True
 
 
+@inline_kernel
+def probe_all(
+    first: int, rules: Rules, arriving: Arriving, table: Table, out: Found
+) -> bool:
+    """Let the arrivals of an instant probe; False if there is no room for matches."""
+    cursor = out.cursor[0]
+    while cursor["instant_row"] < cursor["instant_end"]:
+        at = cursor["instant_row"]
+        slot = out.instant_slots[at - first]
+        row = row_at(at, cursor["instant_start"] + at - first, arriving)
+        stays = slot >= 0 and is_there(slot, row.number, table)
+        probes = arriving.does[at] & PROBE and (stays or rules.all_probe)
+        if probes and not probe_instant(row, first, rules, arriving, table, out):
+            return False
+        cursor["instant_row"] = at + 1
+    return True
+
+
 @kernel_no_refcount
-def shed_then_join(
+def by_instant(
     rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
     """All arrivals of an instant become residents, then shed, then meet who is left.
 
-    An arrival that did not stay does not probe, unless ``all_probe``. With
-    ``counts_instant_first`` it is decided who leaves as if all matches of the instant
-    had happened.
+    An arrival that did not stay does not probe, unless ``all_probe``. If ``sheds_last``
+    they meet before they shed. With ``counts_instant_first`` it is decided who leaves
+    as if all matches of the instant had happened.
     """
     cursor = out.cursor[0]
     while True:
         first = cursor["row"]
-        if cursor["phase"] == 0:
+        if cursor["phase"] == ENTERING:
             if first == arriving.key.size:
                 return DONE
             end = open_instant(first, arriving.time, table)
             if end == 0:
                 return GROW
             enter(first, end, rules, arriving, table, candidates, out)
-            cursor["phase"] = 1
-        if cursor["phase"] == 1:
+            cursor["phase"] = PROBING if rules.sheds_last else SHEDDING
+        if cursor["phase"] == SHEDDING:
             why = evict_to_capacity(rules, arriving, table, candidates, out)
             settle_victims(rules, arriving, table, out)
             free_left(table, out)
@@ -203,15 +223,11 @@ def shed_then_join(
             if rules.counts_instant_first:
                 end = cursor["instant_end"]
                 forget_foreseen(first, end, rules, arriving, table, out)
-            cursor["phase"] = 2
-        while cursor["instant_row"] < cursor["instant_end"]:
-            at = cursor["instant_row"]
-            slot = out.instant_slots[at - first]
-            row = row_at(at, cursor["instant_start"] + at - first, arriving)
-            stays = slot >= 0 and is_there(slot, row.number, table)
-            probes = arriving.does[at] & PROBE and (stays or rules.all_probe)
-            if probes and not probe_instant(row, first, rules, arriving, table, out):
+            cursor["phase"] = OVER if rules.sheds_last else PROBING
+        if cursor["phase"] == PROBING:
+            if not probe_all(first, rules, arriving, table, out):
                 return NO_ROOM
-            cursor["instant_row"] = at + 1
-        cursor["row"] = cursor["instant_end"]
-        cursor["phase"] = 0
+            cursor["phase"] = SHEDDING if rules.sheds_last else OVER
+        if cursor["phase"] == OVER:
+            cursor["row"] = cursor["instant_end"]
+            cursor["phase"] = ENTERING

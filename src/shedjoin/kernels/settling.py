@@ -54,14 +54,17 @@ def claim(row: Row, pool: int, arriving: Arriving, table: Table, out: Found) -> 
 
 
 @inline_kernel
-def leave(slot: int, pool: int, arriving: Arriving, table: Table, out: Found) -> None:
-    """Take a resident's slot away from it, and note when it had to go."""
+def leave(
+    slot: int, pool: int, over: int, arriving: Arriving, table: Table, out: Found
+) -> None:
+    """Take a resident's slot away from it, and note when it had to go, and why."""
     facts, cursor, number = table.facts[0], out.cursor[0], table.number[slot]
     victim = out.victims[cursor["victims"]]
     victim["slot"] = slot
     victim["number"] = number
     victim["since"] = cursor["instant_start"]
     victim["clock"] = facts["clock"]
+    victim["over"] = over
     cursor["victims"] += 1
     if number >= cursor["settled"]:
         at = number - cursor["block_start"]
@@ -122,9 +125,9 @@ def settle_victim(
     if number >= since:
         out.tally[REFUSED, stream] += 1
         stayed = 0
-    elif stayed > rules.keep[stream]:
+    elif victim["over"]:
         out.tally[OUTLIVED, stream] += 1
-        stayed = rules.keep[stream]
+        stayed = min(stayed, rules.keep[stream])
     else:
         out.tally[EVICTED, stream] += 1
     count_life(stayed, out)

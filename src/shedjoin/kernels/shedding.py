@@ -93,7 +93,7 @@ def store(
         offer(slot, row.number, score[row.at], rules.tie, pool, candidates)
     else:
         defer(slot, row.number, row.time, pool, candidates)
-    expiry = row.time + rules.keep[row.stream]
+    expiry = arriving.expiry[row.at]
     if expiry < facts["fill_at"]:
         expect(slot, row.number, expiry, pool, candidates)
     return slot
@@ -125,13 +125,14 @@ def evict_to_capacity(
             if clock >= facts["fill_at"] or candidates.pools[pool]["overfull"]:
                 return FILL
             slot = next_expired(clock, pool, table, candidates)
-            if slot == NOBODY:
+            over = int(slot != NOBODY)
+            if not over:
                 slot = next_to_leave(rules.tie, pool, table, candidates)
                 if slot == NOBODY:
                     return FILL
                 if rules.weighs:
                     raise_bar(table.score[slot], pool, table, out)
-            leave(slot, pool, arriving, table, out)
+            leave(slot, pool, over, arriving, table, out)
     return DONE
 
 
@@ -161,7 +162,7 @@ def is_hopeless(
     used = table.streams[pool]["used"] + arriving.size[row.at]
     if used <= rules.capacity[pool] or rules.maturity >= 0:
         return False
-    if row.time + rules.keep[row.stream] < clock:
+    if arriving.expiry[row.at] < clock:
         return False  # it leaves because its time is over, and raises no bar
     if facts["sheds_left"] <= 0 or clock >= facts["fill_at"]:
         return False

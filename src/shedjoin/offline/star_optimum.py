@@ -75,11 +75,12 @@ def star_optimum(
         that of each shard, if the archive tells shards apart.
     most : {"importance", "results"}, default "importance"
         What there is to be most of.
-    discipline : {"shed_then_probe", "probe_then_insert"}, default "shed_then_probe"
+    discipline : {"shed_then_probe", "probe_then_shed"}, default "shed_then_probe"
         Whether a row that leaves for an arrival has met the arrivals of that instant
-        (``probe_then_insert``) or not. The optimum of ``shed_then_join``, under which
+        (``probe_then_shed``) or not. The optimum of ``shed_then_join``, under which
         arrivals that are not stored meet nobody, is not known; it is no better than
-        that of ``shed_then_probe``, which is told in its place.
+        that of ``shed_then_probe``, which is told in its place. Likewise that of
+        ``probe_then_shed`` is told in place of that of ``probe_then_insert``.
     prefilter : {"matches", "relation", "none"}, default "matches"
         Which rows need not be held: those without a match to come, those that no row of
         the relation allows one, or none. What is found is as good, but takes longer.

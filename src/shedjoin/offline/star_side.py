@@ -53,7 +53,7 @@ def star_side(
     discipline: Discipline,
 ) -> StarSide:
     """Rows of one side, left or right, as they come to memory and leave it."""
-    probes_first = discipline == "probe_then_insert"
+    probes_first = discipline in {"probe_then_insert", "probe_then_shed"}
     match = matches.first(side)
     owner, found = matches.rows[side][match], matches.instants[1 - side][match]
     time = (star.left, star.right)[side].time

@@ -14,11 +14,15 @@ if TYPE_CHECKING:  # a policy is made of models and kernels, far below a spec
     from shedjoin.policies.base import LoadPolicy, Policy
     from shedjoin.spec.importance import Importances
 
-Discipline = Literal["probe_then_insert", "shed_then_join", "shed_then_probe"]
+Discipline = Literal[
+    "probe_then_insert", "shed_then_join", "shed_then_probe", "probe_then_shed"
+]
 """``probe_then_insert``: an arrival meets the other side, then is stored or not.
 ``shed_then_join``: the arrivals of an instant are stored, shedding is done, and only
 who is left meets the other side (iJoin). ``shed_then_probe``: shedding is done as well,
-but all arrivals meet who is left, and those of their instant (star-streaming join)."""
+but all arrivals meet who is left, and those of their instant (star-streaming join).
+``probe_then_shed``: the arrivals of an instant meet the other side and each other
+before shedding is done."""
 
 Combine = Literal["min", "max", "sum", "product", "mean"]
 """Importance of a pair from those of its two rows."""

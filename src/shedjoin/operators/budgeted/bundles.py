@@ -29,6 +29,8 @@ ROOM_FOR = 1 << 17
 def rules_of(store: BudgetedStore, shedding: Shedding) -> Rules:
     """Rules of a join; whether rows have an importance is not known yet."""
     policy, pace = shedding.policy, answers.pace(shedding.policy)
+    discipline = shedding.discipline
+    sheds_last = discipline == "probe_then_shed"  # what is foreseen has happened then
     sample = policy if isinstance(policy, SamplingPolicy) else None
     return Rules(
         keep=store.spec.keeps_us,
@@ -37,7 +39,7 @@ def rules_of(store: BudgetedStore, shedding: Shedding) -> Rules:
         tie=shedding.tie,
         maturity=pace.maturity_us,
         decay=pace.match_decay,
-        counts_instant_first=int(pace.counts_instant_first),
+        counts_instant_first=int(pace.counts_instant_first and not sheds_last),
         combine=shedding.combine_code,
         valued=0,
         thins=int(sample is not None and sample.thins),
@@ -46,7 +48,8 @@ def rules_of(store: BudgetedStore, shedding: Shedding) -> Rules:
         seed=shedding.coin_seed,
         window=store.spec.window_us,
         related=int(store.through is not None),
-        all_probe=int(shedding.discipline == "shed_then_probe"),
+        all_probe=int(discipline in {"shed_then_probe", "probe_then_shed"}),
+        sheds_last=int(sheds_last),
     )
 
 

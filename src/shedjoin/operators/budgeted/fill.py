@@ -10,6 +10,7 @@ from shedjoin.kernels.candidates import DATED, POOL, RANKED, Candidates, put_que
 from shedjoin.kernels.round import Rules
 from shedjoin.kernels.slots import survey
 from shedjoin.operators.budgeted.table import SlotTable
+from shedjoin.operators.budgeted.through import Through
 from shedjoin.types import BoolArray, FloatArray, IntArray, Records
 
 NEVER_DUE = 1 << 62
@@ -58,18 +59,20 @@ Columns: TypeAlias = tuple[FloatArray | IntArray, IntArray, IntArray]
 
 
 class Everyone(NamedTuple):
-    """All residents of a pool, and which of them expire soon."""
+    """All residents of a pool, and which of them expire soon, and when."""
 
     score: FloatArray
     number: IntArray
     slot: IntArray
     soon: IntArray
+    expiry: IntArray
 
     def select(self, rows: BoolArray) -> Everyone:
         """Some of them."""
-        place = np.cumsum(rows) - 1
-        soon = place[self.soon[rows[self.soon]]]
-        return Everyone(self.score[rows], self.number[rows], self.slot[rows], soon)
+        place, mine = np.cumsum(rows) - 1, rows[self.soon]
+        soon, expiry = place[self.soon[mine]], self.expiry[mine]
+        columns = self.score[rows], self.number[rows], self.slot[rows]
+        return Everyone(*columns, soon, expiry)
 
 
 class Pool(NamedTuple):
@@ -86,7 +89,7 @@ class Pool(NamedTuple):
 
 NOTHING = np.zeros(0, np.int64)
 _NO_ROWS = NOTHING, NOTHING, NOTHING
-_NOBODY = Everyone(np.zeros(0), NOTHING, NOTHING, NOTHING)
+_NOBODY = Everyone(np.zeros(0), NOTHING, NOTHING, NOTHING, NOTHING)
 NO_POOL = Pool(NOTHING, _NOBODY, _NO_ROWS, _NO_ROWS, complete=True)
 
 
@@ -109,12 +112,21 @@ class Filler:
         The join.
     room : int
         Arrivals between two looks of Python, about.
+    through : Through, optional
+        The relation, where one says who meets whom.
     """
 
-    def __init__(self, table: SlotTable, rules: Rules, room: int) -> None:
+    def __init__(
+        self,
+        table: SlotTable,
+        rules: Rules,
+        room: int,
+        through: Through | None = None,
+    ) -> None:
         self._table = table
         self._rules = rules
         self._room = room
+        self._through = through
 
     def fill(self) -> Candidates:
         """Find who leaves next from each pool.
@@ -130,7 +142,8 @@ class Filler:
         slot, number, soon = (np.empty(table.size + 1, np.int64) for _ in range(3))
         before = tuple(horizon - keep for keep in self._rules.keep)
         rows, few = survey(before, table.table, slot, number, score, soon)
-        everyone = Everyone(score[:rows], number[:rows], slot[:rows], soon[:few])
+        columns = score[:rows], number[:rows], slot[:rows]
+        everyone = Everyone(*columns, *self._expiring(slot[:rows], soon[:few], horizon))
         if self._rules.pooled:
             found = [self._pool(everyone, clock), *[NO_POOL] * (pools - 1)]
         else:
@@ -141,8 +154,27 @@ class Filler:
             ]
         return _candidates(found, self._room, self._rules.tie)
 
+    def _expiring(
+        self, slots: IntArray, soon: IntArray, horizon: int
+    ) -> tuple[IntArray, IntArray]:
+        """Who expires before a time, and when.
+
+        Some are known to. Of others the relation may say that nothing is related to
+        them any more by then.
+        """
+        keep, through = np.array(self._rules.keep), self._through
+        if through is None:
+            mine = slots[soon]
+            time = self._table.table.residents["time"][mine]
+            return soon, time + keep[self._table.stream(mine)]
+        rows = self._table.residents(slots, self._rules.keep, None)
+        until = through.expiry(rows.stream, rows.key, rows.time)
+        expiry = np.minimum(rows.time + keep[rows.stream], until)
+        soon = np.flatnonzero(expiry < horizon)
+        return soon, expiry[soon]
+
     def _pool(self, everyone: Everyone, clock: int) -> Pool:
-        score, number, slots, soon = everyone
+        score, number, slots, soon, expiry = everyone
         time = self._table.table.residents["time"]
         young, some, tie = NOTHING, slots.size, self._rules.tie * number
         worth = score
@@ -157,8 +189,6 @@ class Filler:
         count = min(some, due if due < NEVER_DUE // 2 else slots.size // 2)
         count = min(some, max(count, _FEWEST if due > 1 else 1))
         chosen = lowest(worth, tie, count) if count else NOTHING
-        keep = np.array(self._rules.keep)[self._table.stream(slots[soon])]
-        expiry = time[slots[soon]] + keep
         order = np.lexsort((number[soon], expiry))
         soon, expiry = soon[order], expiry[order]
         return Pool(
@@ -184,7 +214,8 @@ def _candidates(pools: list[Pool], room: int, tie: int) -> Candidates:
         queue=np.empty((len(pools), max(1, queued)), RANKED),
         heap=np.empty((len(pools), max(room, queued)), RANKED),
         deferred=np.empty((len(pools), room + young), DATED),
-        expiring=np.empty((len(pools), room + soon), DATED),
+        expiring=np.empty((len(pools), soon + 1), DATED),
+        expected=np.empty((len(pools), room), RANKED),
     )
     for number, pool in enumerate(pools):
         facts = found.pools[number]

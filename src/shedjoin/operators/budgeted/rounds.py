@@ -18,7 +18,7 @@ from shedjoin.kernels.round import (
     Found,
     Looks,
 )
-from shedjoin.kernels.rounds import probe_then_insert, shed_then_join
+from shedjoin.kernels.rounds import by_instant, probe_then_insert
 from shedjoin.operators.budgeted.bundles import ROOM_FOR, Room, rules_of
 from shedjoin.operators.budgeted.gather import Pairs
 from shedjoin.operators.budgeted.lookahead import LookAhead
@@ -26,7 +26,7 @@ from shedjoin.operators.budgeted.matches import Matches
 from shedjoin.operators.budgeted.partners import Partners
 from shedjoin.operators.budgeted.stops import Stops
 from shedjoin.operators.budgeted.store import BudgetedStore
-from shedjoin.operators.budgeted.through import LOOKS, Counted, counted_keys
+from shedjoin.operators.budgeted.through import LOOKS, Counted, Through, counted_keys
 from shedjoin.operators.budgeted.verbs import Verbs
 from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.spec.recompute import Adaptive, Amortised
@@ -165,8 +165,8 @@ class Rounds:
         time, stream = int(arrivals.time[start]), int(arrivals.stream[start])
         clock = self._store.table.clock_with(time, stream)
         arriving = self.verbs.arriving(arrivals, start, end, number, clock)
-        if looks is not None:
-            arriving = self._related(arriving, looks)
+        if through is not None and looks is not None:
+            arriving = self._related(arriving, looks, through)
         if self._partners is not None:
             arriving = self._partners.scored(arriving, clock)
             self.stops.recomputed += 1
@@ -183,19 +183,20 @@ class Rounds:
             oldest = self._store.table.oldest
             self._store.thresholds.advance(number, out.raised, oldest)
 
-    def _related(self, arriving: Arriving, looks: Looks) -> Arriving:
+    def _related(self, arriving: Arriving, looks: Looks, through: Through) -> Arriving:
         """Have a relation say what arrivals look for.
 
         Who has no relation row, and will never have one, is nobody's partner: it is not
         stored, and nothing is shed by that.
         """
-        through = self._store.through
-        if through is not None and through.is_fixed:
+        if through.is_fixed:
             alone = looks.first[1:] == looks.first[:-1]
             arriving.does[alone] &= ~RETAIN
             streams = len(self._rules.keep)
             self.alone += np.bincount(arriving.stream[alone], minlength=streams)
-        return arriving._replace(looks=looks)
+        until = through.expiry(arriving.stream, arriving.key, arriving.time)
+        expiry = np.minimum(arriving.expiry, until)
+        return arriving._replace(looks=looks, expiry=expiry)
 
     def _monitored(self, found: Found, arriving: Arriving) -> BoolArray:
         """Which matches the monitored keys have."""
@@ -208,7 +209,7 @@ class Rounds:
         return self._store.models.slice.monitored(key)
 
     def _one_by_one(self, arriving: Arriving, out: Found) -> Iterator[Found]:
-        kernel = probe_then_insert if self._probes_first else shed_then_join
+        kernel = probe_then_insert if self._probes_first else by_instant
         cursor, why = out.cursor[0], GROW
         while why != DONE:
             table, out = self._store.table.table, self._for_leaving(arriving, out)

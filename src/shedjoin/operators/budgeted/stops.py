@@ -29,7 +29,7 @@ class Stops:
         self._store = store
         self._rules = rules
         self._verbs = verbs
-        self._filler = Filler(store.table, rules, block_rows)
+        self._filler = Filler(store.table, rules, block_rows, store.through)
         self.recomputed = 0
         self.forget()
         facts, policy = store.table.facts, store.shedding.policy

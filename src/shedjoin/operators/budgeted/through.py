@@ -32,6 +32,9 @@ class Through(Protocol):
     def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
         """Tell the keys of the other stream that rows look for."""
 
+    def expiry(self, stream: IntArray, key: IntArray, time: IntArray) -> IntArray:
+        """Tell until when rows can be related to others, as far as is known."""
+
     def models(self, models: Models) -> Models:
         """Give the models as a policy is to see them."""
 

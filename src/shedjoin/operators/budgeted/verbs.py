@@ -77,6 +77,7 @@ class Verbs:
             stream=rows.stream[part],
             key=rows.key[part],
             time=rows.time[part],
+            expiry=rows.time[part] + np.array(self._keep_us)[rows.stream[part]],
             importance=rows.importance[part],
             size=rows.size[part],
             score=self._first_scores(newcomers),

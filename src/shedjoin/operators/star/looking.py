@@ -17,6 +17,7 @@ from shedjoin.operators.frame.combine import Met
 from shedjoin.operators.star.fixed import FixedRelation
 from shedjoin.operators.star.related_models import RelatedModels
 from shedjoin.operators.star.relation_store import RelationStore
+from shedjoin.spec.relation import ALWAYS_US
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import BoolArray, IntArray
 
@@ -37,7 +38,11 @@ class RelationLooks:
     def __init__(self, spec: JoinSpec, relation: RelationStore | FixedRelation) -> None:
         self._spec = spec
         self._relation = relation
-        self.is_fixed = spec.relation is not None and spec.relation.fixed
+        if spec.relation is None:
+            raise TypeError(spec)
+        self.is_fixed = spec.relation.fixed
+        self._delay_us = spec.relation.delay_us
+        self._ends = not self.is_fixed or spec.relation.end is not None
 
     @property
     def most(self) -> int:
@@ -64,6 +69,21 @@ class RelationLooks:
         np.cumsum(np.bincount(owner, minlength=key.size), out=first[1:])
         begin, end = relation.begin[slot], relation.end[slot]
         return Looks(first, np.concatenate(keys)[order], begin, end - 1)
+
+    def expiry(self, stream: IntArray, key: IntArray, time: IntArray) -> IntArray:
+        """Tell until when rows can be related to others, as far as is known.
+
+        That is until the last relation row ends that was active at their time. Of one
+        that has none it is before its time, unless relation rows are waited for.
+        """
+        until = np.full(time.size, ALWAYS_US)
+        if not self._ends:
+            return until
+        for side in SIDES:
+            mine = stream == side
+            last = self._relation.rows.last_end(side, key[mine], time[mine])
+            until[mine] = np.maximum(last, time[mine] + self._delay_us)
+        return until - 1
 
     def models(self, models: Models) -> Models:
         """Give the models as a policy is to see them."""
