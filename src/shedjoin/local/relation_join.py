@@ -8,7 +8,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from shedjoin.columns.hashing import is_hashed
-from shedjoin.errors import ColumnTypeError, ParameterError
+from shedjoin.errors import ColumnTypeError
+from shedjoin.local.changes import with_relation_rows
 from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner, check_shards
@@ -76,10 +77,7 @@ def relation_join(  # noqa: PLR0913  (mirrors shedjoin.relation_join)
     """
     check_shards(shards)
     runner: Runner | None = None
-    changing: bool | None = None
-    for number, tables in enumerate(batches):
-        changing = _is_changing(tables, relation, changing)
-        given = [*tables] if changing else [*tables, relation.slice(0, 0)]
+    for tables, changing in with_relation_rows(batches, relation, ("rows",)):
         if runner is None:
             rows = tables[0].schema
             active = check_relation(relation.schema.names, valid, change)
@@ -90,32 +88,8 @@ def relation_join(  # noqa: PLR0913  (mirrors shedjoin.relation_join)
                 *(spec, [rows, relation.schema], [parse_duration(lateness)]),
                 *(delivery, restart_every, bucket_seed),
             )
-        if number == 0:
-            given[1] = pa.concat_tables([relation, given[1]])
-        runner.run(given)
+        runner.run(tables)
     return runner.done if runner else Run([], [])
-
-
-def _is_changing(
-    tables: Sequence[pa.Table],
-    relation: pa.Table,
-    before: bool | None,  # noqa: FBT001  (what it gave for the one before)
-) -> bool:
-    """Whether changes come with the rows, which they do always or never."""
-    changing = len(tables) > 1
-    if len(tables) not in (1, 2) or before not in (None, changing):
-        raise ParameterError(
-            f"a micro-batch has {len(tables)} tables.",
-            fix="pass (rows,) in all of them, or (rows, changes).",
-        )
-    for table in (relation, *tables[1:]):
-        if not isinstance(table, pa.Table) or table.schema != relation.schema:
-            raise ParameterError(
-                "the relation and its changes have other columns or types, or are no "
-                "tables.",
-                fix="pass tables of pyarrow with the same schema.",
-            )
-    return changing
 
 
 def _spec(

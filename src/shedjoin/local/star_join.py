@@ -8,7 +8,8 @@ from dataclasses import replace
 import pyarrow as pa
 
 from shedjoin.columns.hot import fits_64_bits
-from shedjoin.errors import ColumnTypeError, ParameterError
+from shedjoin.errors import ColumnTypeError
+from shedjoin.local.changes import with_relation_rows
 from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner, check_shards
@@ -101,10 +102,7 @@ def star_join(  # noqa: PLR0913  (mirrors shedjoin.star_join)
     )
     each = lateness if isinstance(lateness, tuple) else (lateness, lateness)
     runner: Runner | None = None
-    changing: bool | None = None
-    for number, tables in enumerate(batches):
-        changing = _is_changing(tables, relation, changing)
-        given = [*tables] if changing else [*tables, relation.slice(0, 0)]
+    for tables, changing in with_relation_rows(batches, relation, SIDES):
         if runner is None:
             schemas = [tables[0].schema, tables[1].schema]
             spec = spec_of(
@@ -124,33 +122,8 @@ def star_join(  # noqa: PLR0913  (mirrors shedjoin.star_join)
             runner = Runner(
                 *(spec, schemas, delays, delivery, restart_every, bucket_seed)
             )
-        if number == 0:
-            given[2] = pa.concat_tables([relation, given[2]])
-        runner.run(given)
+        runner.run(tables)
     return runner.done if runner else Run([], [])
-
-
-def _is_changing(
-    tables: Sequence[pa.Table],
-    relation: pa.Table,
-    before: bool | None,  # noqa: FBT001  (what it gave for the one before)
-) -> bool:
-    """Whether changes come with the streams, which they do always or never."""
-    changing = len(tables) > len(SIDES)
-    whole = len(tables) in (len(SIDES), len(SIDES) + 1)
-    if not whole or before not in (None, changing):
-        raise ParameterError(
-            f"a micro-batch has {len(tables)} tables.",
-            fix="pass (left, right) in all of them, or (left, right, changes).",
-        )
-    for table in (relation, *tables[len(SIDES) :]):
-        if not isinstance(table, pa.Table) or table.schema != relation.schema:
-            raise ParameterError(
-                "the relation and its changes have other columns or types, or are no "
-                "tables.",
-                fix="pass tables of pyarrow with the same schema.",
-            )
-    return changing
 
 
 def _through(

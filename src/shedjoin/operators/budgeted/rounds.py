@@ -90,8 +90,7 @@ class Rounds:
         Residents may have moved to other slots since the part before.
         """
         self._arrivals = arrivals
-        through, models = self._store.through, self._store.models
-        self.verbs.models = models if through is None else through.models(models)
+        self._show_models()
         self.stops.forget()
         if np.isfinite(arrivals.importance).any():
             self._facts["valued"] = 1
@@ -127,10 +126,14 @@ class Rounds:
         policy = self._shedding.policy
         anyway = policy.samples or "partners" in policy.reads
         if self._store.revalued and not anyway:
-            through, models = self._store.through, self._store.models
-            self.verbs.models = models if through is None else through.models(models)
+            self._show_models()
             self.stops.recompute()
         self._store.revalued = False
+
+    def _show_models(self) -> None:
+        """Let the policy see what was learned so far."""
+        through, models = self._store.through, self._store.models
+        self.verbs.models = models if through is None else through.models(models)
 
     def _block_end(self, start: int) -> int:
         """Where a block ends: at a whole number of arrivals, or an instant's end."""

@@ -21,10 +21,6 @@ _ENOUGH = 256
 """Of so many results at once it is looked whether their rows are counted alike."""
 
 
-_GREATEST = 1e150
-"""Of a product, whatever its factors."""
-
-
 class Asking(NamedTuple):
     """Arrivals: what they are counted by, what their results stand for, their worth."""
 

@@ -6,7 +6,7 @@ and a change acts on rows that come with it or after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,22 +14,16 @@ import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob, Chunk, chunks, pieces_of
 from shedjoin.columns.equality import equal_rows
-from shedjoin.errors import StateMismatchError
 from shedjoin.operators.frame.combine import Met, joined_columns
-from shedjoin.operators.frame.join import (
-    BEGINNING_MS,
-    Opening,
-    Residents,
-    Residing,
-    Step,
-)
+from shedjoin.operators.frame.join import BEGINNING_MS, Opening, Step
 from shedjoin.operators.frame.results import room_for
-from shedjoin.operators.star.relation import Applied
+from shedjoin.operators.star.relation import late_changes
 from shedjoin.operators.star.relation_store import RelationStore
+from shedjoin.operators.star.unmixed import Unmixed
 from shedjoin.spec.relation import ALWAYS_US, RELATION, RelationSpec
 from shedjoin.spec.report import Report
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import Blobs, Commit
+from shedjoin.state.blobs import Commit
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 from shedjoin.types import BoolArray, IntArray
@@ -78,14 +72,12 @@ class KnownRelation:
         if not changes:
             return 0
         rows = pa.concat_batches(changes)
-        applied: Applied = self.relation.apply(rows, table=self.spec.fixed)
-        relation, grown = self.relation.rows, applied.grown
-        missed = np.maximum(relation.begin[grown.slot], grown.since) <= self.latest_us
-        given = relation.end[applied.shorter] <= self.latest_us
-        return int(np.count_nonzero(missed) + np.count_nonzero(given))
+        applied = self.relation.apply(rows, table=self.spec.fixed)
+        latest_us = self.latest_us
+        return late_changes(self.relation.rows, applied, latest_us, latest_us)
 
 
-class RelationJoin:
+class RelationJoin(Unmixed):
     """Rows of a stream are joined with the relation rows of their key.
 
     Parameters
@@ -101,6 +93,7 @@ class RelationJoin:
     """
 
     kind = "relation"
+    told = "a join of one stream with a relation"
 
     def __init__(
         self, spec: JoinSpec, payload: Payload, store: KnownRelation, seed: int
@@ -129,27 +122,6 @@ class RelationJoin:
             relation.restore(opening.blobs)
         store = KnownRelation(spec.relation, relation, watermark_ms, own["latest_us"])
         return cls(spec, payload, store, seed)
-
-    @classmethod
-    def adopt(
-        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
-    ) -> RelationJoin:
-        """Refuse: another kind of join has another relation, or none."""
-        del payload, residents
-        kind = "" if opening.directory is None else opening.directory.kind
-        raise StateMismatchError(
-            f"the checkpoint is that of a join of the kind {kind!r}.",
-            fix="start the join with a relation with a new checkpoint.",
-        )
-
-    @staticmethod
-    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
-        """Refuse: there are none."""
-        del blobs, directory, spec
-        raise StateMismatchError(
-            "the checkpoint is that of a join of one stream with a relation.",
-            fix="start the join with a new checkpoint.",
-        )
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:

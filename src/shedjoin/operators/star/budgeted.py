@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from shedjoin.columns.arrivals import Blob
-from shedjoin.errors import StateMismatchError
 from shedjoin.operators.budgeted.join import BudgetedJoin
 from shedjoin.operators.budgeted.table import SlotTable
-from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.join import Opening, Step
 from shedjoin.operators.star.budgeted_step import budgeted_star_step
 from shedjoin.operators.star.budgeted_store import BudgetedStarStore
-from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import Blobs, Commit
+from shedjoin.operators.star.unmixed import Unmixed
+from shedjoin.state.blobs import Commit
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
 
-class BudgetedStarJoin(BudgetedJoin):
+class BudgetedStarJoin(Unmixed, BudgetedJoin):
     """Rows of two streams are joined if a relation has both their keys."""
 
     kind = "budgeted_star"
+    told = "a join through a relation with a budget"
+    fix_other = (
+        "start with a new checkpointLocation, or leave budget= out if the query had "
+        "none before."
+    )
+    fix_own = (
+        "pass a budget, which may be another one; or start with a new "
+        "checkpointLocation."
+    )
     store: BudgetedStarStore
 
     @classmethod
@@ -29,30 +37,6 @@ class BudgetedStarJoin(BudgetedJoin):
         cls, opening: Opening, table: SlotTable, payload: Payload
     ) -> BudgetedStarStore:
         return BudgetedStarStore(opening, table, payload)
-
-    @classmethod
-    def adopt(
-        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
-    ) -> BudgetedStarJoin:
-        """Refuse: what was learned and who was left out is not known."""
-        del payload, residents
-        kind = "" if opening.directory is None else opening.directory.kind
-        raise StateMismatchError(
-            f"the checkpoint is that of a join of the kind {kind!r}, and this one goes "
-            "through a relation and has a budget.",
-            fix="start with a new checkpointLocation, or leave budget= out if the "
-            "query had none before.",
-        )
-
-    @staticmethod
-    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
-        """Refuse: no other kind of join goes on with these residents."""
-        del blobs, directory, spec
-        raise StateMismatchError(
-            "the checkpoint is that of a join through a relation with a budget.",
-            fix="pass a budget, which may be another one; or start with a new "
-            "checkpointLocation.",
-        )
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:

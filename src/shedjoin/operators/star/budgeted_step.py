@@ -18,8 +18,7 @@ from shedjoin.operators.frame.results import gathered
 from shedjoin.operators.frame.worth import combined
 from shedjoin.operators.star.budgeted_store import BudgetedStarStore
 from shedjoin.operators.star.looking import SIDES
-from shedjoin.operators.star.relation import Grown
-from shedjoin.operators.star.step import late_changes
+from shedjoin.operators.star.relation import Grown, late_changes, waited_until
 from shedjoin.spec.relation import RELATION
 from shedjoin.types import IntArray
 
@@ -44,13 +43,9 @@ def budgeted_star_step(
         alive = store.table.alive()
         times = store.table.residents(alive, store.spec.keeps_us, None).time
         changes = rows.num_rows
-        late = late_changes(
-            store.relation.rows,
-            applied,
-            store.watermark_ms,
-            store.delay_us,
-            int(times.max(initial=0)),
-        )
+        latest_us = int(times.max(initial=0))
+        waited_us = waited_until(store.watermark_ms, store.delay_us)
+        late = late_changes(store.relation.rows, applied, waited_us, latest_us)
         store.moved = applied.moved
         store.note_unseen(applied.grown)
         for slots in _met(store, applied.grown):

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from shedjoin.columns.arrivals import Blob
-from shedjoin.errors import StateMismatchError
 from shedjoin.operators.exact.runs import Stored
 from shedjoin.operators.frame.gone_log import GoneLog
-from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.join import Opening, Step
 from shedjoin.operators.star.step import star_step
 from shedjoin.operators.star.store import StarStore
-from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import Blobs, Commit
+from shedjoin.operators.star.unmixed import Unmixed
+from shedjoin.state.blobs import Commit
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
 
-class StarJoin:
+class StarJoin(Unmixed):
     """Rows of two streams are joined if a relation has both their keys.
 
     Parameters
@@ -30,6 +29,8 @@ class StarJoin:
     """
 
     kind = "star"
+    told = "a join through a relation without a budget"
+    fix_own = "leave out budget=, or start with a new checkpointLocation."
 
     def __init__(self, store: StarStore, gone: GoneLog) -> None:
         self.spec = store.spec
@@ -64,27 +65,6 @@ class StarJoin:
             if not opening.opened:
                 store.restore_without(opening.blobs, gone.places(opening.blobs))
         return cls(store, gone)
-
-    @classmethod
-    def adopt(
-        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
-    ) -> StarJoin:
-        """Refuse: a checkpoint of another kind of join has no relation."""
-        del payload, residents
-        kind = "" if opening.directory is None else opening.directory.kind
-        raise StateMismatchError(
-            f"the checkpoint is that of a join of the kind {kind!r}.",
-            fix="start the join through a relation with a new checkpoint.",
-        )
-
-    @staticmethod
-    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
-        """Refuse: no other kind of join goes on with these residents."""
-        del blobs, directory, spec
-        raise StateMismatchError(
-            "the checkpoint is that of a join through a relation without a budget.",
-            fix="leave out budget=, or start with a new checkpointLocation.",
-        )
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:

@@ -307,6 +307,26 @@ class Relation:
         ]
 
 
+def waited_until(watermark_ms: int, delay_us: int) -> int:
+    """Rows up to this time no longer wait for relation rows; before a watermark all."""
+    return 1000 * watermark_ms - delay_us if watermark_ms > 0 else -ALWAYS_US - 1
+
+
+def late_changes(
+    rows: Relation, applied: Applied, waited_us: int, latest_us: int
+) -> int:
+    """Count changes that came after rows which they concern.
+
+    Rows up to ``waited_us`` no longer wait for a relation row. And of one that ends
+    sooner than ``latest_us``, the greatest time of a row that was joined, results may
+    have been given that would not be there.
+    """
+    grown = applied.grown
+    missed = np.maximum(rows.begin[grown.slot], grown.since) <= waited_us
+    given = rows.end[applied.shorter] <= latest_us
+    return int(np.count_nonzero(missed) + np.count_nonzero(given))
+
+
 def _pair(left: IntArray, right: IntArray) -> IntArray:
     """One key for both; different ones may share it."""
     mixed = mixed_bits(left.view(np.uint64)) + right.view(np.uint64)

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-import numpy as np
 import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob, pieces_of
 from shedjoin.operators.frame.join import Step
 from shedjoin.operators.frame.step import windowed_step
 from shedjoin.operators.star.matches import joined_arrivals, joined_relation
-from shedjoin.operators.star.relation import Applied, Relation
+from shedjoin.operators.star.relation import late_changes, waited_until
 from shedjoin.operators.star.store import StarStore
 from shedjoin.spec.relation import RELATION
 
@@ -32,13 +31,9 @@ def star_step(store: StarStore, blobs: Sequence[Blob], watermark_ms: int) -> Ste
         rows = pa.concat_batches(parts)
         applied = store.relation.apply(rows, table=store.fixed)
         changes = rows.num_rows
-        late = late_changes(
-            store.relation.rows,
-            applied,
-            store.watermark_ms,
-            store.delay_us,
-            max((run.max_us for own in store.runs for run in own), default=0),
-        )
+        latest_us = max((run.max_us for own in store.runs for run in own), default=0)
+        waited_us = waited_until(store.watermark_ms, store.delay_us)
+        late = late_changes(store.relation.rows, applied, waited_us, latest_us)
         store.moved = applied.moved
         for batch in joined_relation(store, applied.grown):
             matched += batch.num_rows
@@ -54,20 +49,3 @@ def star_step(store: StarStore, blobs: Sequence[Blob], watermark_ms: int) -> Ste
         changes_late=late,
         relation=active,
     )
-
-
-def late_changes(
-    rows: Relation, applied: Applied, watermark_ms: int, delay_us: int, latest_us: int
-) -> int:
-    """Count changes that rows no longer know, or did not know in time.
-
-    Rows that a new relation row would have related may have left; and of one that ends
-    sooner than ``latest_us``, the greatest time of a resident, results may have been
-    given that would not be there.
-    """
-    grown = applied.grown
-    known_us = 1000 * watermark_ms - delay_us
-    missed = np.maximum(rows.begin[grown.slot], grown.since) <= known_us
-    missed &= watermark_ms > 0  # before that nobody has left
-    given = rows.end[applied.shorter] <= latest_us
-    return int(np.count_nonzero(missed) + np.count_nonzero(given))
