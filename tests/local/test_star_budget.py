@@ -20,7 +20,7 @@ from shedjoin import (
     Within,
     local,
 )
-from shedjoin.errors import ParameterError, StateMismatchError
+from shedjoin.errors import ParameterError
 from shedjoin.local.shard import LocalShard
 from shedjoin.offline import StarArchive, star_optimum
 from shedjoin.policies import (
@@ -40,6 +40,7 @@ from shedjoin.policies import (
     Size,
     Uniform,
 )
+from shedjoin.policies.goals import shedding_of
 from shedjoin.types import FloatArray
 
 from .test_star_join import (
@@ -465,21 +466,62 @@ def test_what_is_refused() -> None:
         joined(case, keep=Dgl())
 
 
-def test_a_budget_may_change_but_not_come_or_go() -> None:
-    """A checkpoint with a budget stays one."""
-    shards: list[LocalShard] = []
-    original = LocalShard.restart
+def restarted_with(
+    monkeypatch: pytest.MonkeyPatch, budgets: Sequence[Budget | None]
+) -> None:
+    """Have each restart of a shard take the next budget, over and over."""
+    original, turns = LocalShard.restart, Counter[LocalShard]()
 
-    def kept(self: LocalShard) -> None:
-        shards.append(self)
+    def restart(self: LocalShard) -> None:
+        turns[self] += 1
+        budget = budgets[turns[self] % len(budgets)]
+        shedding = None
+        if budget is not None:
+            shedding = shedding_of(budget, MostResults())
+        self._spec = self._started = replace(self._started, shedding=shedding)
         original(self)
 
-    LocalShard.restart = kept  # type: ignore[method-assign]
-    try:
-        joined(large(0), budget=Budget(rows=20), keep=Dgl(), restart_every=3)
-    finally:
-        LocalShard.restart = original  # type: ignore[method-assign]
-    shard = shards[-1]
-    shard._spec = shard._started = replace(shard._started, shedding=None)
-    with pytest.raises(StateMismatchError, match="with a budget"):
-        shard.restart()
+    monkeypatch.setattr(LocalShard, "restart", restart)
+
+
+@pytest.mark.parametrize("every", [1, 2, 3])
+def test_a_budget_comes_and_goes(monkeypatch: pytest.MonkeyPatch, every: int) -> None:
+    restarted_with(monkeypatch, [AMPLE, None])
+    results = 0
+    for seed in range(20):
+        case = world(seed, batches=12, late=seed % 3)
+        want = expected(case, facts_of(case.changes))
+        text, shards = bool(seed % 2), 1 + seed % 3
+        run = joined(
+            *(case, text), shards=shards, restart_every=every, budget=AMPLE, keep=None
+        )
+        assert found(run) == want, seed
+        exact = joined(case, text, shards=shards)
+        assert run.report.changes_late == exact.report.changes_late
+        assert run.report.resident == exact.report.resident
+        results += want.total()
+    assert results > 100
+
+
+def test_a_budget_that_was_too_small_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it shed is missing until the window has passed, and that is said."""
+    restarted_with(monkeypatch, [Budget(rows=8), None, None])
+    unknown = whole = 0
+    for seed in range(12):
+        case = large(seed)
+        run = joined(case, restart_every=4, budget=Budget(rows=8), keep=None)
+        exact = joined(case)
+        assert found(run) <= found(exact)
+        for number, (one, other) in enumerate(
+            zip(run.batches, exact.batches, strict=True)
+        ):
+            report = one.report
+            if number // 4 % 3 == 0:
+                assert sum(report.resident) <= 8
+            elif np.isinf(report.slice_exact):
+                unknown += 1
+            else:
+                assert report.matched == other.report.matched
+                whole += 1
+    assert unknown > 12
+    assert whole > 12

@@ -111,7 +111,9 @@ def streams(spark: SparkSession, folder: Path, **options: Any) -> list[DataFrame
     return found
 
 
-def changing_join(spark: SparkSession, folder: Path) -> DataFrame:
+def changing_join(
+    spark: SparkSession, folder: Path, budget: sj.Budget | None = None
+) -> DataFrame:
     """The join of the streams with the changes."""
     frame = sj.star_join(
         *streams(spark, folder),
@@ -120,5 +122,6 @@ def changing_join(spark: SparkSession, folder: Path) -> DataFrame:
         change=("what", "at"),
         delay="20 seconds",
         shards=3,
+        budget=budget,
     )
     return frame.select("a_id", "b_id")

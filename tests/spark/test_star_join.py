@@ -36,6 +36,7 @@ from .star_streams import (
 pytestmark = pytest.mark.spark
 
 CHILD = "spark.child_star"
+AMPLE = sj.Budget(rows=100_000)
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +49,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_relation_that_changes(
     spark: SparkSession, folder: Path, tmp_path: Path
 ) -> None:
-    """Stopped and started again twice; changes and rows are used once."""
-    frame = changing_join(spark, folder)
-    for _ in range(2):
-        stop_after_a_micro_batch(frame, tmp_path)
-    found = run(frame, tmp_path)
+    """Stopped and started again; changes and rows are used once.
+
+    A budget that suffices comes and goes meanwhile.
+    """
+    for budget in (None, AMPLE, None):
+        stop_after_a_micro_batch(changing_join(spark, folder, budget), tmp_path)
+    found = run(changing_join(spark, folder, AMPLE), tmp_path)
     theirs = expected(spark, archived(spark, folder))
     assert len(theirs) > 300
     assert same(found.rows, map(tuple, theirs))
@@ -182,8 +185,13 @@ def test_another_table_at_a_restart_is_refused(
             within=WITHIN,
             valid=("begin", "end"),
             shards=2,
+            budget=budget,
         ).select("a_id", "b_id")
-        for table in (relation, relation.orderBy(F.desc("b")), relation.limit(9))
+        for table, budget in (
+            (relation, None),
+            (relation.orderBy(F.desc("b")), AMPLE),
+            (relation.limit(9), None),
+        )
     ]
     stop_after_a_micro_batch(frames[0], tmp_path)
     stop_after_a_micro_batch(frames[1], tmp_path)

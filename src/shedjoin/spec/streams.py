@@ -204,10 +204,14 @@ class JoinSpec:
         return 1000 * watermark_ms - self.streams[stream].lag_us
 
     def expired_us(self, stream: int, watermark_ms: int) -> int:
-        """Nothing can match residents of a stream up to this time any more."""
+        """Nothing can match residents of a stream up to this time, nor relate them."""
         others = [own for n, own in enumerate(self.streams) if n != stream]
         waits_us = max(own.lag_us for own in others)
-        return 1000 * watermark_ms - self.streams[stream].keep_us - waits_us
+        expired_us = 1000 * watermark_ms - self.streams[stream].keep_us - waits_us
+        if self.relation is None or self.relation.fixed:
+            return expired_us
+        passed_us = 1000 * watermark_ms - self.lag_us
+        return min(expired_us, passed_us - self.relation.delay_us)
 
     def all_expired_us(self, watermark_ms: int) -> int:
         """Nothing can match residents of any stream up to this time any more."""

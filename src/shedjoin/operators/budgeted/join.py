@@ -94,7 +94,7 @@ class BudgetedJoin:
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> BudgetedJoin:
         """Go on with the residents of another kind of join, as far as there is room."""
-        shed = opening.directory is not None and opening.directory.own["shed"]
+        shed = Missing.of(opening.directory).shed
         if shed:
             check_sample(None, shedding_of(opening.spec))
         streams = len(opening.spec.streams)

@@ -6,7 +6,7 @@ and a change acts on rows that come with it or after it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,20 @@ import pyarrow as pa
 from shedjoin.columns.arrivals import Blob, Chunk, chunks, pieces_of
 from shedjoin.columns.equality import equal_rows
 from shedjoin.operators.frame.combine import Met, joined_columns
-from shedjoin.operators.frame.join import BEGINNING_MS, Opening, Step
+from shedjoin.operators.frame.join import (
+    BEGINNING_MS,
+    Opening,
+    Residents,
+    Residing,
+    Step,
+)
 from shedjoin.operators.frame.results import room_for
 from shedjoin.operators.star.relation import late_changes
 from shedjoin.operators.star.relation_store import RelationStore
-from shedjoin.operators.star.unmixed import Unmixed
 from shedjoin.spec.relation import ALWAYS_US, RELATION, RelationSpec
 from shedjoin.spec.report import Report
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import Commit
+from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 from shedjoin.types import BoolArray, IntArray
@@ -77,7 +82,7 @@ class KnownRelation:
         return late_changes(self.relation.rows, applied, latest_us, latest_us)
 
 
-class RelationJoin(Unmixed):
+class RelationJoin:
     """Rows of a stream are joined with the relation rows of their key.
 
     Parameters
@@ -93,7 +98,6 @@ class RelationJoin(Unmixed):
     """
 
     kind = "relation"
-    told = "a join of one stream with a relation"
 
     def __init__(
         self, spec: JoinSpec, payload: Payload, store: KnownRelation, seed: int
@@ -122,6 +126,18 @@ class RelationJoin(Unmixed):
             relation.restore(opening.blobs)
         store = KnownRelation(spec.relation, relation, watermark_ms, own["latest_us"])
         return cls(spec, payload, store, seed)
+
+    @classmethod
+    def adopt(
+        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
+    ) -> RelationJoin:
+        """There is no other kind of join with the state of one stream."""
+        raise TypeError(opening, payload, residents)
+
+    @staticmethod
+    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
+        """There are none."""
+        raise TypeError(blobs, directory, spec)
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:

@@ -11,25 +11,15 @@ from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.operators.frame.join import Opening, Step
 from shedjoin.operators.star.budgeted_step import budgeted_star_step
 from shedjoin.operators.star.budgeted_store import BudgetedStarStore
-from shedjoin.operators.star.unmixed import Unmixed
 from shedjoin.state.blobs import Commit
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
 
-class BudgetedStarJoin(Unmixed, BudgetedJoin):
+class BudgetedStarJoin(BudgetedJoin):
     """Rows of two streams are joined if a relation has both their keys."""
 
     kind = "budgeted_star"
-    told = "a join through a relation with a budget"
-    fix_other = (
-        "start with a new checkpointLocation, or leave budget= out if the query had "
-        "none before."
-    )
-    fix_own = (
-        "pass a budget, which may be another one; or start with a new "
-        "checkpointLocation."
-    )
     store: BudgetedStarStore
 
     @classmethod

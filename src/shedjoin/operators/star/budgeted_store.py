@@ -18,7 +18,7 @@ from shedjoin.operators.frame.results import ROOM
 from shedjoin.operators.star.fixed import FixedRelation
 from shedjoin.operators.star.looking import SIDES, RelationLooks
 from shedjoin.operators.star.relation import Grown
-from shedjoin.operators.star.relation_store import RelationStore
+from shedjoin.operators.star.relation_store import RelationStore, stored_relation
 from shedjoin.state.blobs import Commit
 from shedjoin.state.payload import Payload
 from shedjoin.state.segments import Segment
@@ -46,9 +46,10 @@ class BudgetedStarStore(BudgetedStore):
         )
         if spec.relation is None:
             raise TypeError(spec)
-        own: dict[str, Any] = {}
+        stored: dict[str, Any] = {}
         if opening.directory is not None:
-            own = opening.directory.own["relation"]
+            stored = opening.directory.own["relation"]
+        own = stored if "own_segments" in stored else {}  # else it had no budget
         segments = tuple(Segment(*facts) for facts in own.get("own_segments", ()))
         self.delay_us = spec.relation.delay_us
         self._seed = own.get("seed", opening.seed)
@@ -58,16 +59,18 @@ class BudgetedStarStore(BudgetedStore):
         self._rows = Payload(
             opening.workspace, segments, own.get("next_id", _FIRST_NUMBER)
         )
-        self.relation: RelationStore | FixedRelation = (
-            opening.relation
-            or RelationStore(
+        relation = opening.relation
+        if relation is None:
+            relation = RelationStore(
                 opening.workspace, self._rows, self._seed, own, opened=opened
             )
-        )
-        if opening.relation is not None:
-            opening.relation.check(own)
-        if not opened:
-            self.relation.restore(opening.blobs)
+            if stored and not own:
+                relation.take_over(stored_relation(opening))
+            elif not opened:
+                relation.restore(opening.blobs)
+        else:
+            relation.check(stored)
+        self.relation: RelationStore | FixedRelation = relation
         self.through = RelationLooks(spec, self.relation)
 
     @property
@@ -87,19 +90,19 @@ class BudgetedStarStore(BudgetedStore):
 
     def is_unseen(self) -> bool:
         """Whether such rows can still be matched; if not, forget them."""
-        horizon_us = min(map(self.horizon_us, SIDES))
-        if self.unseen_us is not None and self.unseen_us <= horizon_us:
+        oldest_us = min(map(self.horizon_us, SIDES))
+        if self.unseen_us is not None and self.unseen_us <= oldest_us:
             self.unseen_us = None
         return self.unseen_us is not None
 
     def tidy_relation(self) -> None:
         """Rewrite segments of the relation; its rows may get other slots."""
-        self._rows.settle()
         self.relation.tidy(min(map(self.horizon_us, SIDES)))
 
     def write_relation(self, changes: Commit) -> dict[str, Any]:
         """Write what has changed of the relation; give its part of the directory."""
         self._rows.write(changes)
+        self._rows.settle()  # who fails from here on opens the join anew
         return self.relation.write(changes) | {
             "own_segments": [tuple(each) for each in self._rows.segments.values()],
             "next_id": self._rows.next_id,
@@ -109,10 +112,7 @@ class BudgetedStarStore(BudgetedStore):
 
     def horizon_us(self, stream: int) -> int:
         """Nothing can match residents up to this time, nor relate them any more."""
-        horizon_us = self.spec.expired_us(stream, self.watermark_ms)
-        if self.through is not None and self.through.is_fixed:
-            return horizon_us
-        return min(horizon_us, self.passed_us - self.delay_us)
+        return self.spec.expired_us(stream, self.watermark_ms)
 
     def expire(self, watermark_ms: int) -> IntArray:
         """Let go of residents that nothing can match any more; how many, by stream.

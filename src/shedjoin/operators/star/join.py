@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+import pyarrow as pa
+
 from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.hot import hot_columns
+from shedjoin.columns.schema import as_stored
 from shedjoin.operators.exact.runs import Stored
 from shedjoin.operators.frame.gone_log import GoneLog
-from shedjoin.operators.frame.join import Opening, Step
+from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.missing import NOTHING, Missing
+from shedjoin.operators.star.relation_store import RelationStore, stored_relation
 from shedjoin.operators.star.step import star_step
 from shedjoin.operators.star.store import StarStore
-from shedjoin.operators.star.unmixed import Unmixed
-from shedjoin.state.blobs import Commit
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs, Commit, load_segment
 from shedjoin.state.directory import Directory
-from shedjoin.state.payload import Payload
+from shedjoin.state.payload import Payload, row_of, segment_of
 
 
-class StarJoin(Unmixed):
+class StarJoin:
     """Rows of two streams are joined if a relation has both their keys.
 
     Parameters
@@ -26,17 +32,20 @@ class StarJoin(Unmixed):
         Residents and relation.
     gone : GoneLog
         Which rows of segments left before their time.
+    missing : Missing
+        What a budget shed before, so that residents may be missing.
     """
 
     kind = "star"
-    told = "a join through a relation without a budget"
-    fix_own = "leave out budget=, or start with a new checkpointLocation."
 
-    def __init__(self, store: StarStore, gone: GoneLog) -> None:
+    def __init__(
+        self, store: StarStore, gone: GoneLog, missing: Missing = NOTHING
+    ) -> None:
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
         self._gone = gone
+        self._missing = missing
 
     @classmethod
     def open(cls, opening: Opening) -> StarJoin:
@@ -64,7 +73,39 @@ class StarJoin(Unmixed):
             store.watermark_ms = directory.watermark_ms
             if not opening.opened:
                 store.restore_without(opening.blobs, gone.places(opening.blobs))
-        return cls(store, gone)
+        return cls(store, gone, Missing.of(directory))
+
+    @classmethod
+    def adopt(
+        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
+    ) -> StarJoin:
+        """Go on with the residents of a join with a budget, and with its relation."""
+        spec, stored = opening.spec, Stored((), (0, 0), opening.seed)
+        store = StarStore(
+            *(spec, payload, opening.workspace, stored, {}), opening.relation
+        )
+        if isinstance(store.relation, RelationStore):
+            store.relation.take_over(stored_relation(opening))
+        elif opening.directory is not None:
+            store.relation.check(opening.directory.own["relation"])
+        for stream, rows in residents:
+            own = spec.streams[stream]
+            store.insert(stream, rows, hot_columns(rows, own, direct=spec.direct))
+        return cls(store, GoneLog(), Missing.of(opening.directory))
+
+    @staticmethod
+    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
+        """Read all residents as stored, the oldest first."""
+        gone = GoneLog(directory.own["gone"]).places(blobs)
+        runs = Stored.of(directory).runs
+        for run in sorted(runs, key=lambda run: (run.max_us, run.segment.id)):
+            stream, number = run.segment.stream, run.segment.id
+            rows = as_stored(load_segment(blobs, number))
+            time = hot_columns(rows, spec.streams[stream], direct=spec.direct).time
+            here = time > spec.expired_us(stream, directory.watermark_ms)
+            here[row_of(gone[segment_of(gone) == number])] = False
+            if here.any():
+                yield stream, rows.filter(pa.array(here))
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
@@ -76,13 +117,13 @@ class StarJoin(Unmixed):
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and let go of what has expired."""
-        return star_step(self.store, arrived, watermark_ms)
+        step = star_step(self.store, arrived, watermark_ms)
+        return self._missing.told(step, self.spec, self.store.watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Write who left and what changed; give the part of the directory."""
         store = self.store
         self._gone.write(store, changes)
-        return store.stored().facts() | {
-            "gone": self._gone.parts,
-            "relation": store.relation.write(changes),
-        }
+        facts = store.stored().facts() | self._missing.facts()
+        relation = store.relation.write(changes)
+        return facts | {"gone": self._gone.parts, "relation": relation}

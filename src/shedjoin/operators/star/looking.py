@@ -38,11 +38,12 @@ class RelationLooks:
     def __init__(self, spec: JoinSpec, relation: RelationStore | FixedRelation) -> None:
         self._spec = spec
         self._relation = relation
-        if spec.relation is None:
+        form = spec.relation
+        if form is None:
             raise TypeError(spec)
-        self.is_fixed = spec.relation.fixed
-        self._delay_us = spec.relation.delay_us
-        self._ends = not self.is_fixed or spec.relation.end is not None
+        self.is_fixed = form.fixed
+        self._delay_us = form.delay_us
+        self._ends = not form.fixed or form.end is not None
 
     @property
     def most(self) -> int:

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from shedjoin.columns.batches import chunked
 from shedjoin.columns.relating import Related
+from shedjoin.operators.frame.join import Opening
 from shedjoin.operators.frame.results import Parts, gathered
 from shedjoin.operators.star.relation import Applied, Relation
 from shedjoin.spec.relation import END, RELATION
@@ -20,7 +21,8 @@ from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.changes import ChangeLog
 from shedjoin.state.merging import newest_to_merge
 from shedjoin.state.payload import Payload
-from shedjoin.state.workspace import Workspace
+from shedjoin.state.segments import Segment
+from shedjoin.state.workspace import MemoryWorkspace, Workspace
 from shedjoin.types import IntArray
 
 _LOG = 1 << 20
@@ -121,18 +123,31 @@ class RelationStore:
             "ends": self._log.parts,
         }
 
-    def _store_anew(self, alive: IntArray) -> None:
-        """Forget all rows but some, which get new slots and are stored as they are."""
-        kinds = self.rows.deletions(alive)
-        end = np.where(kinds, self.rows.begin[alive], self.rows.end[alive])
-        reached = self.rows.reached[alive]
-        kept = list(chunked(iter([self.taken(alive)]))) if alive.size else []
-        self._drop(0)
-        self.rows.clear()
-        for rows in kept:
+    def take_over(self, former: RelationStore) -> None:
+        """Go on with the rows of another one, of which nothing is changed."""
+        self._put(*former.packed(np.arange(former.rows.count)))
+
+    def packed(self, slot: IntArray) -> tuple[list[pa.RecordBatch], IntArray]:
+        """Some rows as they stand now, and the latest end that each has had."""
+        deletion = self.rows.deletions(slot)
+        end = np.where(deletion, self.rows.begin[slot], self.rows.end[slot])
+        found = []
+        for rows in chunked(iter([self.taken(slot)])) if slot.size else ():
             place = rows.schema.get_field_index(END)
             own, end = end[: rows.num_rows], end[rows.num_rows :]
-            rows = rows.set_column(place, END, pa.array(own))  # noqa: PLW2901
+            found.append(rows.set_column(place, END, pa.array(own)))
+        return found, self.rows.reached[slot]
+
+    def _store_anew(self, alive: IntArray) -> None:
+        """Forget all rows but some, which get new slots and are stored as they are."""
+        kept, reached = self.packed(alive)
+        self._drop(0)
+        self.rows.clear()
+        self._put(kept, reached)
+
+    def _put(self, packed: list[pa.RecordBatch], reached: IntArray) -> None:
+        """Store rows where there are none."""
+        for rows in packed:
             self.rows.append(Related.of(rows))
             self._numbers.append(self._payload.add(RELATION, rows).id)
         further = np.flatnonzero(reached > self.rows.reached[: reached.size])
@@ -150,3 +165,18 @@ class RelationStore:
         for number in self._numbers[first:]:
             self._payload.drop(number)
         del self._numbers[first:]
+
+
+def stored_relation(opening: Opening) -> RelationStore:
+    """Read the relation of a join with or without a budget, as stored."""
+    directory, workspace = opening.directory, MemoryWorkspace()
+    if directory is None:
+        raise TypeError(opening)
+    own = directory.own["relation"]
+    segments = directory.segments
+    if "own_segments" in own:
+        segments = tuple(Segment(*facts) for facts in own["own_segments"])
+    payload = Payload(workspace, segments)
+    found = RelationStore(workspace, payload, opening.seed, own, opened=False)
+    found.restore(opening.blobs)
+    return found

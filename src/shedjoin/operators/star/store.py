@@ -135,13 +135,6 @@ class StarStore(WindowStore):
         """Bytes of payload and indexes."""
         return super().nbytes + self.relation.rows.nbytes
 
-    def horizon_us(self, stream: int) -> int:
-        """Nothing can match residents up to this time, nor relate them any more."""
-        horizon_us = super().horizon_us(stream)
-        if self.fixed:
-            return horizon_us
-        return min(horizon_us, self.passed_us - self.delay_us)
-
     def _judged(self, stream: int, before_us: int, now_us: int) -> IntArray:
         """Residents for whom no more relation rows can come, since a former time."""
         low, high = before_us - self.delay_us, now_us - self.delay_us
