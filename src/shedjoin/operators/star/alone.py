@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob, Chunk, chunks, pieces_of
 from shedjoin.columns.equality import equal_rows
+from shedjoin.errors import StateMismatchError
 from shedjoin.operators.frame.combine import Met, joined_columns
 from shedjoin.operators.frame.join import (
     BEGINNING_MS,
@@ -131,13 +132,22 @@ class RelationJoin:
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> RelationJoin:
-        """There is no other kind of join with the state of one stream."""
-        raise TypeError(opening, payload, residents)
+        """Refuse: another kind of join has another relation, or none."""
+        del payload, residents
+        kind = "" if opening.directory is None else opening.directory.kind
+        raise StateMismatchError(
+            f"the checkpoint is that of a join of the kind {kind!r}.",
+            fix="start the join with a relation with a new checkpoint.",
+        )
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
-        """There are none."""
-        raise TypeError(blobs, directory, spec)
+        """Refuse: there are none."""
+        del blobs, directory, spec
+        raise StateMismatchError(
+            "the checkpoint is that of a join of one stream with a relation.",
+            fix="start the join with a new checkpoint.",
+        )
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
