@@ -74,7 +74,7 @@ def star_join(  # noqa: PLR0913  (two streams and a relation; all else by keywor
     budget : Budget, optional
         Rows or bytes of both streams that all shards together may hold; the relation
         is not counted. None is no limit. A checkpoint with a budget may go on with
-        another one, but not without, and the other way round.
+        another one, or without, and the other way round.
     keep : goal or policy, optional
         As in :func:`join`; what a row is worth follows from the keys that go with its
         own. Samples, and policies that save work, are not for such joins.

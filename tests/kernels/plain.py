@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from shedjoin.kernels.instants import INSTANT_ROWS
 from shedjoin.kernels.round import (
     ALL_SETTLED,
     CURSOR,
@@ -18,7 +19,6 @@ from shedjoin.kernels.round import (
     Row,
     Rules,
 )
-from shedjoin.kernels.rounds import INSTANT_ROWS
 
 MASK = 2**64 - 1
 
@@ -101,6 +101,7 @@ def make_found(streams: int, room: int, *, rows: int = 0, weighs: int = 0) -> Fo
         slot_by_row=np.zeros(0, np.int64),
         evicted_by_slot=np.zeros(0, np.int64),
         evicted_by_row=np.zeros(0, np.int64),
+        hits=np.zeros(rows, np.int64),
         raised=np.full((streams, (rows + 1) * weighs), -np.inf),
     )
 

@@ -9,6 +9,7 @@ from itertools import groupby
 
 import numpy as np
 
+from shedjoin.kernels.instants import shed_then_join
 from shedjoin.kernels.lookahead import insert_until
 from shedjoin.kernels.round import (
     DONE,
@@ -26,7 +27,7 @@ from shedjoin.kernels.round import (
     Found,
     Rules,
 )
-from shedjoin.kernels.rounds import by_instant, probe_then_insert
+from shedjoin.kernels.rounds import probe_then_insert
 from shedjoin.operators.budgeted.fill import NEVER_DUE, Filler, no_candidates
 from shedjoin.operators.budgeted.lookahead import LookAhead
 from shedjoin.operators.budgeted.table import SlotTable
@@ -218,7 +219,7 @@ class Compiled:
 
     def in_turn(self, *, probes_first: bool) -> Outcome:
         """Take one arrival after the other, or one instant."""
-        kernel = probe_then_insert if probes_first else by_instant
+        kernel = probe_then_insert if probes_first else shed_then_join
         arriving, why = self.arriving(), GROW
         while why != DONE:
             table = self.table.table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,11 @@ def test_a_running_query_is_stopped_and_goes_on(
         seen.catch_up(changes, tmp_path / "checkpoint")
     assert seen.table() == as_set(list(dict.fromkeys(table.rows)))
     assert len(seen.batches) >= 3
+    shutil.rmtree(log)  # the checkpoint goes on from versions of this folder
+    with polled(table, log) as changes:
+        query = seen.start(changes, tmp_path / "checkpoint")
+        with pytest.raises(StreamingQueryException, match="is not the folder"):
+            query.awaitTermination(60)
 
 
 def test_a_query_waits_for_the_table(spark: SparkSession, tmp_path: Path) -> None:

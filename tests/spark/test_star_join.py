@@ -14,7 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 import shedjoin as sj
 from shedjoin import local
-from shedjoin.errors import ParameterError
+from shedjoin.errors import ColumnTypeError, ParameterError
 
 from .processes import count, kill, running, wait_for_end, wait_until
 from .queries import run, same, stop_after_a_micro_batch
@@ -36,6 +36,7 @@ from .star_streams import (
 pytestmark = pytest.mark.spark
 
 CHILD = "spark.child_star"
+NTZ = "timestamp_ntz"
 AMPLE = sj.Budget(rows=100_000)
 
 
@@ -93,6 +94,8 @@ def test_a_table(shape: str, spark: SparkSession, folder: Path, tmp_path: Path) 
         tables["relation"] = made.withColumn("begin", begin).withColumn("end", none)
     theirs = expected(spark, tables)
     assert len(theirs) > 100
+    odd = F.expr("make_interval(1, 2, 3)")  # pyarrow has no such type: it is not asked
+    tables["relation"] = tables["relation"].withColumn("un`used", odd)
     left, right, _ = streams(spark, folder)
     for frames, name in (((left, right), "stream"), ((tables["a"], tables["b"]), "")):
         frame = sj.star_join(
@@ -168,6 +171,9 @@ def test_a_relation_must_not_hold_the_join_back(
     tables = archived(spark, folder)
     with pytest.raises(ParameterError, match="the relation is a table"):
         sj.star_join(left, right, tables["relation"], change=("a", "begin"), **settings)
+    local_time = tables["relation"].withColumn("begin", F.col("begin").cast(NTZ))
+    with pytest.raises(ColumnTypeError, match="both must be timestamps with a time"):
+        sj.star_join(left, right, local_time, valid=("begin", "end"), **settings)
     with pytest.raises(ParameterError, match="the streams are tables"):
         sj.star_join(*(tables["a"], tables["b"], changing), time=("t", "t"), **settings)
 

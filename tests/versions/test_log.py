@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -204,6 +205,19 @@ def test_a_missing_version_is_said(tmp_path: Path) -> None:
     log.close()
     with pytest.raises(VersionLogError):
         writer(folder).observe(ads(9), 9)
+
+
+def test_another_folder_at_the_same_place_is_told(tmp_path: Path) -> None:
+    """Versions of one that was removed are not those of the one that followed."""
+    before = described(tmp_path / "log")
+    assert before.name
+    before_name = before.name
+    before.check_name(before_name)
+    before.check_name("")  # of a checkpoint that does not know
+    shutil.rmtree(tmp_path / "log")
+    after = described(tmp_path / "log")
+    with pytest.raises(VersionLogError, match="is not the folder"):
+        after.check_name(before_name)
 
 
 def test_ranges_of_versions(tmp_path: Path) -> None:

@@ -84,7 +84,8 @@ def relation_rows(
     elif hashes:
         for side, own in enumerate(spec.keys):
             names = key_names(side, len(own))
-            packed |= dict(zip(names, (rows.column(n) for n in own), strict=True))
+            columns = (_with_one_zero(rows.column(name)) for name in own)
+            packed |= dict(zip(names, columns, strict=True))
     return pa.record_batch(packed)
 
 
@@ -104,6 +105,13 @@ def with_hashes(
 def key_names(side: int, count: int) -> list[str]:
     """Names of the key columns in packed rows, where keys are hashed."""
     return [f"__shedjoin_key_{side}_{place}" for place in range(count)]
+
+
+def _with_one_zero(column: pa.Array) -> pa.Array:
+    """Key columns by which equal relations are equal bytes: zero is minus zero."""
+    if not pa.types.is_floating(column.type):
+        return column
+    return pc.add(column, pa.scalar(0.0, column.type))
 
 
 def _times(rows: pa.RecordBatch, name: str | None, unlimited: int) -> IntArray:

@@ -14,6 +14,15 @@ UNSEEN = np.int64(np.iinfo(np.int64).min)
 
 
 @inline_kernel
+def reached_by_all(table: Table) -> int:
+    """Tell the time that all streams have reached."""
+    reached = table.streams[0]["latest"]
+    for each in range(1, table.streams.size):
+        reached = min(reached, table.streams[each]["latest"])
+    return int(reached)
+
+
+@inline_kernel
 def clock_after(time: int, stream: int, table: Table) -> int:
     """Tell the clock once an arrival has been seen, and remember the arrival's time.
 
@@ -22,11 +31,10 @@ def clock_after(time: int, stream: int, table: Table) -> int:
     """
     facts, streams = table.facts[0], table.streams
     streams[stream]["latest"] = max(streams[stream]["latest"], time)
-    reached, latest = streams[0]["latest"], streams[0]["latest"]
+    latest = streams[0]["latest"]
     for each in range(1, streams.size):
-        reached = min(reached, streams[each]["latest"])
         latest = max(latest, streams[each]["latest"])
-    return int(max(facts["clock"], min(latest, reached + facts["lead"])))
+    return int(max(facts["clock"], min(latest, reached_by_all(table) + facts["lead"])))
 
 
 @inline_kernel

@@ -11,7 +11,6 @@ from shedjoin.kernels.jit import inline_kernel
 from shedjoin.kernels.round import (
     MET,
     SPENT,
-    Arriving,
     Found,
     Looks,
     Row,
@@ -25,7 +24,6 @@ from shedjoin.kernels.slots import (
     STREAM_BITS,
     Table,
     bucket_of,
-    is_there,
     note_match,
     vacate,
 )
@@ -220,47 +218,3 @@ def has_room(
             hits += resident["key"] == look.key and look.low <= time <= look.high
             slot = resident["next"]
     return bool(hits <= free)
-
-
-@inline_kernel
-def note_if_there(
-    at: int, number: int, row: Row, rules: Rules, table: Table, out: Found
-) -> None:
-    """Count a match of an arrival of the same part of an instant, if it is stored."""
-    place = at - out.cursor[0]["row"]
-    if place >= 0:
-        slot = out.instant_slots[place]
-        if slot >= 0 and is_there(slot, number, table):
-            note_match(slot, row.time, rules.decay, table)
-
-
-@inline_kernel
-def meet_instant(
-    row: Row,
-    first: int,
-    how: int,
-    rules: Rules,
-    arriving: Arriving,
-    table: Table,
-    out: Found,
-) -> int:
-    """Match an arrival with those of its instant before it; return how many.
-
-    Whether they are still there does not matter.
-    """
-    found = 0
-    for before in range(first, row.at):
-        for each in range(looks_of(row, rules, arriving.looks)):
-            look = look_at(row, each, rules, arriving.looks)
-            same = arriving.key[before] == look.key
-            same = same and arriving.stream[before] == look.stream
-            if same and look.low <= arriving.time[before] <= look.high:
-                found += 1
-                if how & EMIT:
-                    put_match(row.at, arriving.place[before], each, out)
-                    theirs = arriving.importance[before]
-                    value = worth(row.importance, theirs, rules.combine)
-                    out.sums[0]["gained"] += value
-                    number = row.number - row.at + before
-                    note_if_there(before, number, row, rules, table, out)
-    return found

@@ -81,6 +81,23 @@ class Looks(NamedTuple):
 NO_LOOKS = Looks(*(np.zeros(0, np.int64) for _ in range(4)))
 
 
+class Peers(NamedTuple):
+    """Arrivals of a block by instant, stream and key; ``at`` says which they are.
+
+    Those of an instant stand from ``first`` to ``end`` of any of its arrivals. They are
+    there where arrivals of an instant meet each other whoever of them is stored.
+    """
+
+    first: IntArray
+    end: IntArray
+    stream: IntArray
+    key: IntArray
+    at: IntArray
+
+
+NO_PEERS = Peers(*(np.zeros(0, np.int64) for _ in range(5)))
+
+
 class Arriving(NamedTuple):
     """Arrivals of a block in their order; ``expiry`` is the last time of a match."""
 
@@ -97,6 +114,7 @@ class Arriving(NamedTuple):
     chance: FloatArray
     coins: IntArray
     looks: Looks = NO_LOOKS
+    peers: Peers = NO_PEERS
 
 
 class Rules(NamedTuple):
@@ -135,6 +153,9 @@ class Found(NamedTuple):
     ``evicted_by_row`` likewise that of an arrival; only what left since ``run_start``
     counts. These are empty where nobody asks.
 
+    ``hits`` are matches that an arrival has before it is stored, with an instant of
+    which all meet first.
+
     ``raised`` holds, for each pool, the highest score that had to leave: before any
     arrival of the block, by the first one, and so on. Of a sample only.
     """
@@ -150,6 +171,7 @@ class Found(NamedTuple):
     slot_by_row: IntArray
     evicted_by_slot: IntArray
     evicted_by_row: IntArray
+    hits: IntArray
     raised: Grid
 
 

@@ -13,6 +13,7 @@ from shedjoin.kernels.candidates import (
     offer,
     would_be_next,
 )
+from shedjoin.kernels.clock import reached_by_all
 from shedjoin.kernels.jit import inline_kernel
 from shedjoin.kernels.round import (
     DONE,
@@ -112,10 +113,13 @@ def evict_to_capacity(
 ) -> int:
     """Shed until every pool is within its capacity; the rest is for settling.
 
-    A resident with a number from ``instant_start`` on counts as refused.
+    A resident with a number from ``instant_start`` on counts as refused. Where a
+    relation says until when rows are related, that may be far less than the lead of the
+    clock: what all streams have reached tells whose time is over.
     """
     facts = table.facts[0]
     clock = facts["clock"]
+    now = reached_by_all(table) if rules.related else clock
     for pool in range(len(rules.capacity)):
         while table.streams[pool]["used"] > rules.capacity[pool]:
             if facts["sheds_left"] <= 0:
@@ -124,7 +128,7 @@ def evict_to_capacity(
                 mature(clock - rules.maturity, rules.tie, pool, table, candidates)
             if clock >= facts["fill_at"] or candidates.pools[pool]["overfull"]:
                 return FILL
-            slot = next_expired(clock, pool, table, candidates)
+            slot = next_expired(now, pool, table, candidates)
             over = int(slot != NOBODY)
             if not over:
                 slot = next_to_leave(rules.tie, pool, table, candidates)

@@ -143,6 +143,14 @@ def _through(
                 f"{column!r} of the relation is of type {kind}.",
                 fix="cast it to a timestamp, e.g. pa.timestamp('us', 'UTC').",
             )
+        for stream, schema in zip(spec.streams, schemas, strict=True):
+            time = schema.field(stream.time).type
+            if kind is not None and (kind.tz is None) != (time.tz is None):
+                raise ColumnTypeError(
+                    f"{column!r} of the relation is of type {kind}, the time "
+                    f"{stream.time!r} of the {stream.name} stream of type {time}.",
+                    fix="give both a time zone, or none.",
+                )
     for side, schema, names, others in zip(SIDES, schemas, own, keys, strict=True):
         resolve_columns(side, names, schema.names)
         resolve_columns("relation's", others, relation.names)
@@ -156,5 +164,7 @@ def _through(
                     f"{other!r} of the relation of type {same}.",
                     fix=f"cast one of them, e.g. to {same}.",
                 )
-    columns = tuple((field.name, str(field.type)) for field in relation)
-    return spec.through(replace(active, columns=columns, keys=keys), own, direct=direct)
+    active = replace(active, keys=keys)
+    used = active.used_columns
+    columns = tuple((name, str(relation.field(name).type)) for name in used)
+    return spec.through(replace(active, columns=columns), own, direct=direct)

@@ -228,7 +228,9 @@ class Dgl(Policy):
         before = _first_priority(residents)
         left = residents.remaining_us.clip(0) / unit + 1.0
         keep_us = np.array(residents.keep_us)[residents.stream]
-        alpha = keep_us / unit + 1.0 if self.alpha is None else self.alpha
+        # A window may begin after its row.
+        whole = np.maximum(keep_us, 0) / unit + 1.0
+        alpha = whole if self.alpha is None else self.alpha
         gain = _importance(residents) * residents.partners * left / alpha
         loss = self.beta * residents.waited_us / unit
         known = ~np.isnan(residents.last_score)

@@ -1,5 +1,7 @@
 """Versions of a polled table as a source of Spark: the offset is the version.
 
+With it stands the name of the folder: in another one versions have other rows.
+
 Spark runs this in processes without a session. They see the log folder, nothing else.
 """
 
@@ -7,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
@@ -25,7 +27,8 @@ except ImportError:  # PySpark 4.1: all that is there becomes one micro-batch
 
 
 FORMAT = "shedjoin_polled"
-_VERSION = "version"
+_VERSION, _FOLDER = "version", "folder"
+Offset: TypeAlias = dict[str, Any]
 _PART_BYTES = 16 << 20
 
 
@@ -62,9 +65,9 @@ class PolledReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._watch = Watch(self._folder, stale_after_s, timeout_s)
         self._until: int | None = None
 
-    def initialOffset(self) -> dict[str, int]:
+    def initialOffset(self) -> Offset:
         """Before the first version."""
-        return {_VERSION: 0}
+        return {_VERSION: 0, _FOLDER: self._folder.name}
 
     def prepareForTriggerAvailableNow(self) -> None:
         """Go as far as the table is now; other sources still cut their micro-batches.
@@ -77,15 +80,15 @@ class PolledReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self,
         start: object = None,  # noqa: ARG002  (PySpark 4.1 gives neither, and there
         limit: object = None,  # noqa: ARG002   is no use for them)
-    ) -> dict[str, int]:
+    ) -> Offset:
         """The newest version, if the table was read lately; waits if it was not."""
         until = self._watch.version() if self._until is None else self._until
-        return {_VERSION: until}
+        return {_VERSION: until, _FOLDER: self._folder.name}
 
-    def partitions(
-        self, start: dict[str, int], end: dict[str, int]
-    ) -> Sequence[InputPartition]:
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         """Versions after the start, up to the end."""
+        for offset in (start, end):
+            self._folder.check_name(offset.get(_FOLDER, ""))
         parts = self._folder.parts(start[_VERSION] + 1, end[_VERSION], _PART_BYTES)
         return [Versions(*part) for part in parts]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import time
 from collections.abc import Callable
@@ -119,6 +120,14 @@ def stop_polling(path: Path) -> bool:
     """Stop polling into a folder; return whether somebody did."""
     with _pollers_lock:
         return _stop(path)
+
+
+@atexit.register
+def _stop_all() -> None:
+    """Stop before the interpreter ends, which a thread that reads would abort."""
+    with _pollers_lock:
+        for path in list(_pollers):
+            _stop(path)
 
 
 def _stop(path: Path) -> bool:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import DataFrame
-from pyspark.sql.types import TimestampNTZType, TimestampType
+from pyspark.sql.types import DataType, TimestampNTZType, TimestampType
 
 from shedjoin.errors import ColumnTypeError, ParameterError
 from shedjoin.spark.columns import is_hashable
@@ -51,8 +51,12 @@ def check_streaming(
         )
 
 
-def check_times(relation: DataFrame, columns: Sequence[str | None]) -> None:
-    """Refuse times of a relation that are no timestamps."""
+def check_times(
+    relation: DataFrame,
+    columns: Sequence[str | None],
+    times: Mapping[str, DataType] | None = None,
+) -> None:
+    """Refuse times of a relation that are no timestamps, or others than of streams."""
     for column in columns:
         kind = None if column is None else relation.schema[column].dataType
         if kind is not None and not isinstance(kind, TimestampType | TimestampNTZType):
@@ -61,6 +65,14 @@ def check_times(relation: DataFrame, columns: Sequence[str | None]) -> None:
                 fix=f'cast it, e.g. withColumn("{column}", '
                 f'col("{column}").cast("timestamp")).',
             )
+        for time, own in (times or {}).items():
+            if kind is not None and own != kind:
+                raise ColumnTypeError(
+                    f"the time {time!r} of the stream is of type {own.simpleString()}, "
+                    f"{column!r} of the relation of type {kind.simpleString()}.",
+                    fix="cast one of them; both must be timestamps with a time zone, "
+                    "or both without.",
+                )
 
 
 def key_columns(

@@ -17,6 +17,7 @@ from shedjoin.columns.packing import pack_relation
 from shedjoin.columns.relating import relation_rows
 from shedjoin.columns.routes import Routes, Side
 from shedjoin.columns.schema import plain, sound
+from shedjoin.spark.names import quoted
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.wire import PACKED, packed_blob
 from shedjoin.spec.relation import (
@@ -147,7 +148,7 @@ def _usable(relation: DataFrame, spec: JoinSpec) -> DataFrame:
     """Columns by place, as names may have dots; with the hashes that keys need."""
     own = _of(spec)
     places = {name: f"c{place}" for place, (name, _) in enumerate(own.columns)}
-    frame = relation.select([relation[f"`{name}`"] for name in places]).toDF(
+    frame = relation.select([quoted(relation, name) for name in places]).toDF(
         *places.values()
     )
     if not spec.direct:

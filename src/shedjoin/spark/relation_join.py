@@ -9,7 +9,7 @@ from operator import and_
 from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql.types import ArrayType, StructType, TimestampNTZType, TimestampType
+from pyspark.sql.types import ArrayType, StructType
 
 from shedjoin.errors import ColumnError, ColumnTypeError
 from shedjoin.spark.columns import Arguments, is_hashable, make_spec
@@ -112,7 +112,11 @@ def _with_changes(
     spec = with_relation(spec, active, asked.keys, name_fold(relation))
     joined = planned((stream,), spec, name, (None,), None, None, relation)
     # A result has the time of its row, which came in time.
-    return joined.withMetadata(asked.time, stream.schema[asked.time].metadata)
+    told = stream.schema[asked.time].metadata
+    given = [quoted(joined, name) for name in joined.columns]
+    place = joined.columns.index(asked.time)
+    given[place] = given[place].alias(asked.time, metadata=told)
+    return joined.select(given)
 
 
 def _time(
@@ -135,16 +139,7 @@ def _time(
             fix='pass time="clicked_at"; with changes of the relation also call '
             'stream.withWatermark("clicked_at", "10 minutes").',
         )
-    kind = stream.schema[time].dataType
-    for name in limits:
-        other = relation.schema[name].dataType
-        if other != kind or not isinstance(kind, TimestampType | TimestampNTZType):
-            raise ColumnTypeError(
-                f"the time {time!r} of the stream is of type {kind.simpleString()}, "
-                f"{name!r} of the relation of type {other.simpleString()}.",
-                fix="cast one of them; both must be timestamps with a time zone, or "
-                "both without.",
-            )
+    check_times(relation, limits, {time: stream.schema[time].dataType})
     return time
 
 

@@ -74,7 +74,11 @@ def _through(
     active: RelationSpec,
 ) -> JoinSpec:
     """Say through which columns of a relation two streams are joined."""
-    check_times(relation, (active.begin, active.end))
+    times = {
+        own.time: frame.schema[own.time].dataType
+        for frame, own in zip(frames, spec.streams, strict=True)
+    }
+    check_times(relation, (active.begin, active.end), times)
     given, related = relation_keys(on)
     own, keys, direct = [], [], True
     for side, frame, names, others in zip(SIDES, frames, given, related, strict=True):
@@ -82,8 +86,10 @@ def _through(
         own.append(pair[0])
         keys.append(pair[1])
         direct &= fits_64_bits([frame.schema[name].dataType for name in pair[0]])
+    active = replace(active, keys=(keys[0], keys[1]))
     columns = tuple(
-        (field.name, field.dataType.simpleString()) for field in relation.schema
+        (name, relation.schema[name].dataType.simpleString())
+        for name in active.used_columns
     )
-    active = replace(active, columns=columns, keys=(keys[0], keys[1]))
+    active = replace(active, columns=columns)
     return spec.through(active, own, direct=direct)

@@ -54,6 +54,12 @@ class RelationSpec:
     delay_us: int = 0
     fixed: bool = False
 
+    @property
+    def used_columns(self) -> tuple[str, ...]:
+        """Columns of keys and times, and the one that says what changes."""
+        named = (*self.keys[0], *self.keys[1], self.begin, self.end, self.change)
+        return tuple(dict.fromkeys(name for name in named if name is not None))
+
 
 Through: TypeAlias = Sequence[Sequence[str | Sequence[str]]]
 """For each stream its column, or columns, and those of the relation."""

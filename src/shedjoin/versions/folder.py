@@ -15,9 +15,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from uuid import uuid4
 
 import pyarrow as pa
 
@@ -35,12 +36,16 @@ Begin = Literal["always", "observed"]
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the versions are of: columns as the engine names them, and their own two."""
+    """What the versions are of: columns as the engine names them, and their own two.
+
+    ``folder`` tells one folder from another at the same place.
+    """
 
     schema: Any
     change: str
     at: str
     begin: Begin
+    folder: str = ""
 
 
 class Observation(NamedTuple):
@@ -96,7 +101,8 @@ class VersionFolder:
         """
         known = self.description()
         if known is None:
-            said = json.dumps({"format": FORMAT, **asdict(description)}).encode()
+            begun = replace(description, folder=uuid4().hex)
+            said = json.dumps({"format": FORMAT, **asdict(begun)}).encode()
             with suppress(FileExistsError):
                 files.publish(self.path / _TABLE, lambda file: file.write(said))
             return self.describe(description)
@@ -120,6 +126,22 @@ class VersionFolder:
                 fix="use the version of shedjoin that wrote it, or another folder.",
             )
         return Description(**found)
+
+    @property
+    def name(self) -> str:
+        """What tells this folder from others; empty in a new one."""
+        known = self.description()
+        return "" if known is None else known.folder
+
+    def check_name(self, known: str) -> None:
+        """Refuse to be taken for another folder, unless it is not known which."""
+        if known and known != self.name:
+            raise VersionLogError(
+                f"{self.path} is not the folder that the checkpoint goes on from: it "
+                "was removed and begun anew, or replaced, and its versions are others.",
+                fix="put the former folder back; or begin anew with another folder and "
+                "a new checkpointLocation.",
+            )
 
     def observed(self) -> Observation | None:
         """When the table was last read; None if never, as far as one can see."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from shedjoin.kernels.instants import INSTANT_ROWS
 from shedjoin.kernels.round import (
     ALL_SETTLED,
     CURSOR,
@@ -15,7 +16,6 @@ from shedjoin.kernels.round import (
     Found,
     Rules,
 )
-from shedjoin.kernels.rounds import INSTANT_ROWS
 from shedjoin.operators.budgeted.fill import NOTHING
 from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.frame import answers
@@ -93,6 +93,7 @@ class Room:
             slot_by_row=NOTHING,
             evicted_by_slot=NOTHING,
             evicted_by_row=NOTHING,
+            hits=np.zeros(rows, np.int64),
             raised=np.full((self._streams, (rows + 1) * self._weighs), -np.inf),
         )
 

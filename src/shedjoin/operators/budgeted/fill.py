@@ -8,7 +8,7 @@ import numpy as np
 
 from shedjoin.kernels.candidates import DATED, POOL, RANKED, Candidates, put_queue
 from shedjoin.kernels.round import Rules
-from shedjoin.kernels.slots import survey
+from shedjoin.kernels.slots import NOBODY, survey
 from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.operators.budgeted.through import Through
 from shedjoin.types import BoolArray, FloatArray, IntArray, Records
@@ -94,9 +94,10 @@ NO_POOL = Pool(NOTHING, _NOBODY, _NO_ROWS, _NO_ROWS, complete=True)
 
 
 def no_candidates(pools: int) -> Candidates:
-    """Candidates before the first fill: nobody is below the bar."""
+    """Candidates before the first fill: nobody is below the bar, all are missing."""
     candidates = _candidates([NO_POOL] * pools, 1, 1)
     candidates.pools["all_deferred"] = 0  # unknown, not none
+    candidates.pools["overfull"] = 1
     candidates.pools["bar_score"] = -np.inf
     return candidates
 
@@ -127,6 +128,8 @@ class Filler:
         self._rules = rules
         self._room = room
         self._through = through
+        self._asked, self._until = NOTHING, NOTHING
+        """Who was asked about, by slot, and until when it is related."""
 
     def fill(self) -> Candidates:
         """Find who leaves next from each pool.
@@ -167,11 +170,23 @@ class Filler:
             mine = slots[soon]
             time = self._table.table.residents["time"][mine]
             return soon, time + keep[self._table.stream(mine)]
-        rows = self._table.residents(slots, self._rules.keep, None)
-        until = through.expiry(rows.stream, rows.key, rows.time)
-        expiry = np.minimum(rows.time + keep[rows.stream], until)
+        self._ask(slots, through)
+        time = self._table.table.residents["time"][slots]
+        expiry = time + keep[self._table.stream(slots)]
+        np.minimum(expiry, self._until[slots], out=expiry)
         soon = np.flatnonzero(expiry < horizon)
         return soon, expiry[soon]
+
+    def _ask(self, slots: IntArray, through: Through) -> None:
+        """Ask until when residents are related, of each once in a micro-batch."""
+        more = self._table.size - self._asked.size
+        self._asked = np.append(self._asked, np.full(max(0, more), NOBODY))
+        self._until = np.append(self._until, np.empty(max(0, more), np.int64))
+        number = self._table.numbers[slots]
+        new = slots[self._asked[slots] != number]
+        rows = self._table.residents(new, self._rules.keep, None)
+        self._until[new] = through.expiry(rows.stream, rows.key, rows.time)
+        self._asked[new] = rows.number
 
     def _pool(self, everyone: Everyone, clock: int) -> Pool:
         score, number, slots, soon, expiry = everyone

@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from shedjoin.kernels.instants import probe_then_shed, shed_then_join
 from shedjoin.kernels.lookahead import insert_until
+from shedjoin.kernels.peers import peers_of
 from shedjoin.kernels.round import (
     DONE,
     GROW,
@@ -18,7 +20,7 @@ from shedjoin.kernels.round import (
     Found,
     Looks,
 )
-from shedjoin.kernels.rounds import by_instant, probe_then_insert
+from shedjoin.kernels.rounds import probe_then_insert
 from shedjoin.operators.budgeted.bundles import ROOM_FOR, Room, rules_of
 from shedjoin.operators.budgeted.gather import Pairs
 from shedjoin.operators.budgeted.lookahead import LookAhead
@@ -170,6 +172,9 @@ class Rounds:
         arriving = self.verbs.arriving(arrivals, start, end, number, clock)
         if through is not None and looks is not None:
             arriving = self._related(arriving, looks, through)
+        if self._rules.all_probe:
+            peers = peers_of(arriving.stream, arriving.key, arriving.time)
+            arriving = arriving._replace(peers=peers)
         if self._partners is not None:
             arriving = self._partners.scored(arriving, clock)
             self.stops.recomputed += 1
@@ -212,7 +217,9 @@ class Rounds:
         return self._store.models.slice.monitored(key)
 
     def _one_by_one(self, arriving: Arriving, out: Found) -> Iterator[Found]:
-        kernel = probe_then_insert if self._probes_first else by_instant
+        kernel = probe_then_insert if self._probes_first else shed_then_join
+        if self._rules.sheds_last:
+            kernel = probe_then_shed
         cursor, why = out.cursor[0], GROW
         while why != DONE:
             table, out = self._store.table.table, self._for_leaving(arriving, out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shedjoin.kernels.clock import UNSEEN
-from shedjoin.kernels.rounds import INSTANT_ROWS
+from shedjoin.kernels.instants import INSTANT_ROWS
 from shedjoin.kernels.slots import (
     ALIVE_BIT,
     DIRTY_BIT,

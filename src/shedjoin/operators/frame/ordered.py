@@ -110,15 +110,18 @@ class Timely:
         """All arrivals in order, in parts of bounded size."""
         times = [piece.hot.time for own in self._pieces for piece in own]
         time = np.concatenate([np.zeros(0, np.int64), *times])
+        del times
         order = _by_time(time)  # equal times: by stream
-        del time, times
         start = 0
-        for end in self._ends(order):
+        for end in self._ends(order, time):
             yield self._part(order[start:end])
             start = end
 
-    def _ends(self, order: IntArray) -> Iterator[int]:
-        """Where parts end: large rows may stand together, so each one counts."""
+    def _ends(self, order: IntArray, time: IntArray) -> Iterator[int]:
+        """Where parts end: large rows may stand together, so each one counts.
+
+        An instant is cut only if it is more than a part by itself.
+        """
         sizes = self._sizes_if_many()
         end = 0
         while end < order.size:
@@ -128,6 +131,10 @@ class Timely:
                 fitting = int(np.searchsorted(filled, PART_BYTES, side="right"))
                 end = start + max(1, fitting)
                 del filled
+            if end < order.size and time[order[end]] == time[order[end - 1]]:
+                within = time[order[start:end]]
+                begin = start + int(np.searchsorted(within, time[order[end]]))
+                end = begin if begin > start else end
             yield end
 
     def _sizes_if_many(self) -> npt.NDArray[np.int32] | None:

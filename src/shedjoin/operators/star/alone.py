@@ -79,8 +79,8 @@ class KnownRelation:
             return 0
         rows = pa.concat_batches(changes)
         applied = self.relation.apply(rows, table=self.spec.fixed)
-        latest_us = self.latest_us
-        return late_changes(self.relation.rows, applied, latest_us, latest_us)
+        known = self.latest_us, self.latest_us, self.latest_us
+        return late_changes(self.relation.rows, applied, *known)
 
 
 class RelationJoin:

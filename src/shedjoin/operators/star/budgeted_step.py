@@ -45,7 +45,8 @@ def budgeted_star_step(
         changes = rows.num_rows
         latest_us = int(times.max(initial=0))
         waited_us = waited_until(store.watermark_ms, store.delay_us)
-        late = late_changes(store.relation.rows, applied, waited_us, latest_us)
+        known = waited_us, store.passed_us, latest_us
+        late = late_changes(store.relation.rows, applied, *known)
         store.moved = applied.moved
         store.note_unseen(applied.grown)
         for slots in _met(store, applied.grown):

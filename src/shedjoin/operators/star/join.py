@@ -71,6 +71,8 @@ class StarJoin:
         gone = GoneLog(own.get("gone", ()))
         if directory is not None:
             store.watermark_ms = directory.watermark_ms
+            left_us, right_us = own.get("horizons", store.floor_us)
+            store.floor_us = left_us, right_us
             if not opening.opened:
                 store.restore_without(opening.blobs, gone.places(opening.blobs))
         return cls(store, gone, Missing.of(directory))
@@ -126,4 +128,6 @@ class StarJoin:
         self._gone.write(store, changes)
         facts = store.stored().facts() | self._missing.facts()
         relation = store.relation.write(changes)
-        return facts | {"gone": self._gone.parts, "relation": relation}
+        horizons = [store.horizon_us(stream) for stream in store.streams]
+        own = {"gone": self._gone.parts, "horizons": horizons, "relation": relation}
+        return facts | own

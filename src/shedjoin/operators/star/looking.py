@@ -42,7 +42,7 @@ class RelationLooks:
         if form is None:
             raise TypeError(spec)
         self.is_fixed = form.fixed
-        self._delay_us = form.delay_us
+        self._delay_us = 0 if form.fixed else form.delay_us
         self._ends = not form.fixed or form.end is not None
 
     @property
@@ -83,7 +83,8 @@ class RelationLooks:
         for side in SIDES:
             mine = stream == side
             last = self._relation.rows.last_end(side, key[mine], time[mine])
-            until[mine] = np.maximum(last, time[mine] + self._delay_us)
+            waits = time[mine] + self._delay_us
+            until[mine] = np.where(last > -ALWAYS_US, last, waits)
         return until - 1
 
     def models(self, models: Models) -> Models:

@@ -70,7 +70,7 @@ class Relation:
     def __init__(self, workspace: Workspace, count: int, seed: int) -> None:
         self._workspace = workspace
         self._seed = seed
-        self._most = 0, 1
+        self._most: int | None = None
         if count:
             self._facts = workspace.array(_FACTS).reshape(_ROWS, -1)
             self._rings = self._opened(count)
@@ -79,6 +79,7 @@ class Relation:
 
     def clear(self) -> None:
         """Forget all rows."""
+        self._most = None
         self._facts = self._array(_SMALLEST)
         self._rings = self._opened(0)
 
@@ -114,13 +115,12 @@ class Relation:
     @property
     def most(self) -> int:
         """At most so many rows have the same key; keys that look alike count as one."""
-        if self._most[0] != self.count:
-            most = 1
+        if self._most is None:
+            self._most = 1
             for side in range(_PAIR):
                 low = self.keys(side)[: self.count] & _LOW_BITS
-                most = max(most, int(np.bincount(low).max(initial=0)))
-            self._most = self.count, most
-        return self._most[1]
+                self._most = max(self._most, int(np.bincount(low).max(initial=0)))
+        return self._most
 
     def active(
         self, side: int, key: IntArray, time: IntArray
@@ -226,6 +226,7 @@ class Relation:
         first, count = self.count, rows.begin.size
         if not count:
             return
+        self._most = None
         if first + count > self._facts.shape[1]:
             facts = self._array(1 << (first + count - 1).bit_length())
             facts[:, :first] = self._facts[:, :first]
@@ -313,16 +314,21 @@ def waited_until(watermark_ms: int, delay_us: int) -> int:
 
 
 def late_changes(
-    rows: Relation, applied: Applied, waited_us: int, latest_us: int
+    rows: Relation,
+    applied: Applied,
+    waited_us: int,
+    passed_us: int,
+    latest_us: int,
 ) -> int:
     """Count changes that came after rows which they concern.
 
-    Rows up to ``waited_us`` no longer wait for a relation row. And of one that ends
-    sooner than ``latest_us``, the greatest time of a row that was joined, results may
-    have been given that would not be there.
+    Rows up to ``waited_us`` no longer wait for a relation row: they left if they had
+    none, or when the last one had ended by ``passed_us``. And of one that ends sooner
+    than ``latest_us``, the greatest time of a row that was joined, results may have
+    been given that would not be there.
     """
     grown = applied.grown
-    missed = np.maximum(rows.begin[grown.slot], grown.since) <= waited_us
+    missed = (rows.begin[grown.slot] <= waited_us) & (grown.since <= passed_us)
     given = rows.end[applied.shorter] <= latest_us
     return int(np.count_nonzero(missed) + np.count_nonzero(given))
 

@@ -33,7 +33,8 @@ def star_step(store: StarStore, blobs: Sequence[Blob], watermark_ms: int) -> Ste
         changes = rows.num_rows
         latest_us = max((run.max_us for own in store.runs for run in own), default=0)
         waited_us = waited_until(store.watermark_ms, store.delay_us)
-        late = late_changes(store.relation.rows, applied, waited_us, latest_us)
+        known = waited_us, store.passed_us, latest_us
+        late = late_changes(store.relation.rows, applied, *known)
         store.moved = applied.moved
         for batch in joined_relation(store, applied.grown):
             matched += batch.num_rows

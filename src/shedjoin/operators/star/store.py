@@ -15,6 +15,7 @@ from shedjoin.operators.exact.store import WindowStore
 from shedjoin.operators.star.fixed import FixedRelation
 from shedjoin.operators.star.relation import ROOM
 from shedjoin.operators.star.relation_store import RelationStore
+from shedjoin.spec.relation import ALWAYS_US
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import Blobs
 from shedjoin.state.payload import ROW_BITS, Payload, row_of, segment_of
@@ -54,6 +55,9 @@ class StarStore(WindowStore):
         self.relation: RelationStore | FixedRelation = fixed or RelationStore(
             workspace, payload, stored.seed, own, opened=opened
         )
+        self.floor_us = (-ALWAYS_US, -ALWAYS_US)
+        """Horizons of before: with a longer delay they would move back, but who left
+        does not come back."""
         self.gone: list[IntArray] = []
         self.moved = np.zeros(0, np.int64)
         """Relation rows whose end moved in this micro-batch."""
@@ -134,6 +138,10 @@ class StarStore(WindowStore):
     def nbytes(self) -> int:
         """Bytes of payload and indexes."""
         return super().nbytes + self.relation.rows.nbytes
+
+    def horizon_us(self, stream: int) -> int:
+        """Nothing can match residents up to this time, nor relate them any more."""
+        return max(super().horizon_us(stream), self.floor_us[stream])
 
     def _judged(self, stream: int, before_us: int, now_us: int) -> IntArray:
         """Residents for whom no more relation rows can come, since a former time."""

@@ -1,0 +1,80 @@
+"""Peers: arrivals of one instant, which meet each other whoever of them is stored."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shedjoin.kernels.jit import inline_kernel
+from shedjoin.kernels.matching import EMIT, look_at, looks_of, worth
+from shedjoin.kernels.round import Arriving, Found, Peers, Row, Rules, put_match
+from shedjoin.kernels.slots import Table, is_there, note_match
+from shedjoin.types import IntArray
+
+
+def peers_of(stream: IntArray, key: IntArray, time: IntArray) -> Peers:
+    """Sort arrivals, which come by time, within their instants.
+
+    >>> import numpy as np
+    >>> peers = peers_of(*(np.array(a) for a in ([1, 0, 1], [5, 4, 3], [0, 0, 7])))
+    >>> peers.at.tolist(), peers.first.tolist(), peers.end.tolist()
+    ([1, 0, 2], [0, 0, 2], [2, 2, 3])
+    """
+    at = np.lexsort((key, stream, time))
+    first = np.searchsorted(time, time)
+    end = np.searchsorted(time, time, side="right")
+    return Peers(first, end, stream[at], key[at], at)
+
+
+@inline_kernel
+def first_peer(stream: int, key: np.int64, start: int, end: int, peers: Peers) -> int:
+    """Find the first arrival of an instant with at least this stream and key."""
+    while start < end:
+        middle = (start + end) >> 1
+        own = peers.stream[middle]
+        if own < stream or (own == stream and peers.key[middle] < key):
+            start = middle + 1
+        else:
+            end = middle
+    return start
+
+
+@inline_kernel
+def count_peer(at: int, row: Row, rules: Rules, table: Table, out: Found) -> None:
+    """Count a match of an earlier arrival of the instant, if it is or can be stored."""
+    if rules.sheds_last:
+        out.hits[at] += 1
+        return
+    place = at - out.cursor[0]["row"]
+    if place >= 0:
+        slot, number = out.instant_slots[place], row.number - row.at + at
+        if slot >= 0 and is_there(slot, number, table):
+            note_match(slot, row.time, rules.decay, table)
+
+
+@inline_kernel
+def meet_instant(
+    row: Row, how: int, rules: Rules, arriving: Arriving, table: Table, out: Found
+) -> int:
+    """Match an arrival with those of its instant before it; return how many.
+
+    Whether they are still there does not matter.
+    """
+    peers, found = arriving.peers, 0
+    end = peers.end[row.at]
+    for each in range(looks_of(row, rules, arriving.looks)):
+        look = look_at(row, each, rules, arriving.looks)
+        if not look.low <= row.time <= look.high:
+            continue
+        place = first_peer(look.stream, look.key, peers.first[row.at], end, peers)
+        while place < end and peers.at[place] < row.at:
+            if peers.stream[place] != look.stream or peers.key[place] != look.key:
+                break
+            before = peers.at[place]
+            found += 1
+            if how & EMIT:
+                put_match(row.at, arriving.place[before], each, out)
+                theirs = arriving.importance[before]
+                out.sums[0]["gained"] += worth(row.importance, theirs, rules.combine)
+                count_peer(before, row, rules, table, out)
+            place += 1
+    return found
