@@ -266,6 +266,23 @@ def test_an_end_that_is_moved_too_late_is_counted(budget: Budget | None) -> None
         assert run.report.matched == 1 - late
 
 
+def test_recall_is_not_known_while_the_relation_comes_and_goes() -> None:
+    """Models would take pairs for lost that were never related."""
+    given: Rows = [(at / 2, at % 4) for at in range(1000)]
+    for life, is_known in ((2, False), (1000, True)):
+        relation: Facts = [
+            (key, key, begin, begin + life)
+            for key in range(4)
+            for begin in range(0, 500, life)
+        ]
+        batch = rows("a", given), rows("b", given), facts(relation)
+        run = joined(
+            [batch], Fifo(), Budget(rows=100), within=Within(after="100 seconds")
+        )
+        assert any(run.report.shed)
+        assert np.isfinite(run.report.slice_exact) == is_known
+
+
 def test_a_window_that_begins_after_its_row() -> None:
     given: Rows = [(at, at % 2) for at in range(9)]
     batch = (

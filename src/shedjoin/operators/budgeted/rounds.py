@@ -202,7 +202,7 @@ class Rounds:
             arriving.does[alone] &= ~RETAIN
             streams = len(self._rules.keep)
             self.alone += np.bincount(arriving.stream[alone], minlength=streams)
-        until = through.expiry(arriving.stream, arriving.key, arriving.time)
+        until = through.expiry(arriving.stream, arriving.key, arriving.time, looks)
         expiry = np.minimum(arriving.expiry, until)
         return arriving._replace(looks=looks, expiry=expiry)
 

@@ -32,7 +32,13 @@ class Through(Protocol):
     def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
         """Tell the keys of the other stream that rows look for."""
 
-    def expiry(self, stream: IntArray, key: IntArray, time: IntArray) -> IntArray:
+    def expiry(
+        self,
+        stream: IntArray,
+        key: IntArray,
+        time: IntArray,
+        looks: Looks | None = None,
+    ) -> IntArray:
         """Tell until when rows can be related to others, as far as is known."""
 
     def models(self, models: Models) -> Models:

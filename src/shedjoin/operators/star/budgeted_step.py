@@ -57,8 +57,9 @@ def budgeted_star_step(
     was_complete = store.complete
     report = yield from budgeted_step(store, blobs, watermark_ms)
     exact = report.slice_exact + matched
-    if store.is_unseen() and (any(report.shed) or not was_complete):
-        exact = inf  # not known
+    unknown = store.is_unseen() or store.is_unsteady()
+    if unknown and (any(report.shed) or not was_complete):
+        exact = inf
     return replace(
         report,
         matched=report.matched + matched,

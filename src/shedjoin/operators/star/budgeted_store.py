@@ -28,6 +28,10 @@ _FIRST_NUMBER = 1 << 40
 """Segments of the relation are numbered from here on, those of residents below."""
 
 
+_STEADY = 0.95
+"""If at least this part of the relation stays as it is, recall can be told."""
+
+
 class BudgetedStarStore(BudgetedStore):
     """Residents of one shard, who leave when nothing can relate them any more.
 
@@ -55,6 +59,8 @@ class BudgetedStarStore(BudgetedStore):
         self._seed = own.get("seed", opening.seed)
         self.unseen_us: int | None = own.get("unseen_us")
         """Until when rows came of which the models do not know what relates them."""
+        self._first_us: int | None = own.get("first_us")
+        """The earliest time of an arrival."""
         self.moved = np.zeros(0, np.int64)
         self._rows = Payload(
             opening.workspace, segments, own.get("next_id", _FIRST_NUMBER)
@@ -95,6 +101,23 @@ class BudgetedStarStore(BudgetedStore):
             self.unseen_us = None
         return self.unseen_us is not None
 
+    def start(self, first_us: int, watermark_ms: int) -> None:
+        """Begin to join arrivals, of which the first has this time."""
+        super().start(first_us, watermark_ms)
+        known = first_us if self._first_us is None else self._first_us
+        self._first_us = min(first_us, known)
+
+    def is_unsteady(self) -> bool:
+        """Whether more than few relation rows came or went within the window.
+
+        Models take one that was active when a row came as active for its partners.
+        """
+        now_us = self.table.clock_us
+        since_us = now_us - self.spec.window_us
+        if self._first_us is not None:
+            since_us = max(since_us, self._first_us)
+        return self.relation.rows.steady(since_us, now_us) < _STEADY
+
     def tidy_relation(self) -> None:
         """Rewrite segments of the relation; its rows may get other slots."""
         self.relation.tidy(min(map(self.horizon_us, SIDES)))
@@ -108,6 +131,7 @@ class BudgetedStarStore(BudgetedStore):
             "next_id": self._rows.next_id,
             "seed": self._seed,
             "unseen_us": self.unseen_us,
+            "first_us": self._first_us,
         }
 
     def horizon_us(self, stream: int) -> int:

@@ -71,21 +71,33 @@ class RelationLooks:
         begin, end = relation.begin[slot], relation.end[slot]
         return Looks(first, np.concatenate(keys)[order], begin, end - 1)
 
-    def expiry(self, stream: IntArray, key: IntArray, time: IntArray) -> IntArray:
+    def expiry(
+        self,
+        stream: IntArray,
+        key: IntArray,
+        time: IntArray,
+        looks: Looks | None = None,
+    ) -> IntArray:
         """Tell until when rows can be related to others, as far as is known.
 
         That is until the last relation row ends that was active at their time. Of one
-        that has none it is before its time, unless relation rows are waited for.
+        that has none it is before its time, unless relation rows are waited for. Their
+        looks, if they are there, tell the same.
         """
-        until = np.full(time.size, ALWAYS_US)
         if not self._ends:
-            return until
-        for side in SIDES:
-            mine = stream == side
-            last = self._relation.rows.last_end(side, key[mine], time[mine])
-            waits = time[mine] + self._delay_us
-            until[mine] = np.where(last > -ALWAYS_US, last, waits)
-        return until - 1
+            return np.full(time.size, ALWAYS_US)
+        last = np.full(time.size, -ALWAYS_US)
+        if looks is None:
+            for side in SIDES:
+                mine = stream == side
+                rows = self._relation.rows
+                last[mine] = rows.last_end(side, key[mine], time[mine])
+        else:
+            owner = np.repeat(np.arange(time.size), np.diff(looks.first))
+            np.maximum.at(last, owner, looks.high + 1)
+        none = last == -ALWAYS_US
+        last[none] = time[none] + self._delay_us
+        return last - 1
 
     def models(self, models: Models) -> Models:
         """Give the models as a policy is to see them."""

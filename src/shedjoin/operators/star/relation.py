@@ -153,6 +153,14 @@ class Relation:
         """Count the rows that end after a time."""
         return int(np.count_nonzero(self.end[: self.count] > time_us))
 
+    def steady(self, since_us: int, until_us: int) -> float:
+        """Part of the rows active between two times that were so all the time."""
+        begin, end = self.begin[: self.count], self.end[: self.count]
+        there = (begin <= until_us) & (end > np.maximum(begin, since_us))
+        always = there & (begin <= since_us) & (end > until_us)
+        count = int(np.count_nonzero(there))
+        return int(np.count_nonzero(always)) / count if count else 1.0
+
     def lasting(self, time_us: int) -> IntArray:
         """Slots of rows that end after a time, and of deletions after it."""
         begin, end = self.begin[: self.count], self.end[: self.count]
