@@ -88,6 +88,17 @@ def enter(
 
 
 @inline_kernel
+def make_room(
+    rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
+) -> int:
+    """Shed until every pool is within its capacity, and settle who left."""
+    why = evict_to_capacity(rules, arriving, table, candidates, out)
+    settle_victims(rules, arriving, table, out)
+    free_left(table, out)
+    return why
+
+
+@inline_kernel
 def forget_foreseen(
     first: int, end: int, rules: Rules, arriving: Arriving, table: Table, out: Found
 ) -> None:
@@ -147,9 +158,7 @@ def shed_then_join(
             enter(first, end, rules, arriving, table, candidates, out)
             cursor["phase"] = 1
         if cursor["phase"] == 1:
-            why = evict_to_capacity(rules, arriving, table, candidates, out)
-            settle_victims(rules, arriving, table, out)
-            free_left(table, out)
+            why = make_room(rules, arriving, table, candidates, out)
             if why != DONE:
                 return why
             if rules.counts_instant_first:
@@ -217,9 +226,7 @@ def probe_then_shed(
                 return GROW
             enter(first, end, rules, arriving, table, candidates, out)
             cursor["phase"] = 1
-        why = evict_to_capacity(rules, arriving, table, candidates, out)
-        settle_victims(rules, arriving, table, out)
-        free_left(table, out)
+        why = make_room(rules, arriving, table, candidates, out)
         if why != DONE:
             return why
         cursor["row"] = cursor["instant_end"]

@@ -87,12 +87,19 @@ def count_residents(
 
 
 @inline_kernel
-def first_at(key: np.int64, time: int, start: int, end: int, others: Sorted) -> int:
-    """Find the first of some sorted rows with at least this key and time."""
+def first_at(
+    major: np.int64 | int,
+    minor: np.int64 | int,
+    start: int,
+    end: int,
+    majors: IntArray,
+    minors: IntArray,
+) -> int:
+    """Find the first of rows, sorted by two columns, with at least these values."""
     while start < end:
         middle = (start + end) >> 1
-        own = others.key[middle]
-        if own < key or (own == key and others.time[middle] < time):
+        own = majors[middle]
+        if own < major or (own == major and minors[middle] < minor):
             start = middle + 1
         else:
             end = middle
@@ -113,8 +120,9 @@ def count_among(
             low = max(earliest, rows.looks.low[look])
             high = min(latest, rows.looks.high[look])
             if low <= high:
-                above = first_at(key, high + 1, start, end, others)
-                found += above - first_at(key, low, start, end, others)
+                above = first_at(key, high + 1, start, end, others.key, others.time)
+                below = first_at(key, low, start, end, others.key, others.time)
+                found += above - below
         into[row] = found
 
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from shedjoin.kernels.jit import inline_kernel
 from shedjoin.kernels.matching import EMIT, look_at, looks_of, worth
+from shedjoin.kernels.partners import first_at
 from shedjoin.kernels.round import Arriving, Found, Peers, Row, Rules, put_match
 from shedjoin.kernels.slots import Table, is_there, note_match
 from shedjoin.types import IntArray
@@ -23,19 +24,6 @@ def peers_of(stream: IntArray, key: IntArray, time: IntArray) -> Peers:
     first = np.searchsorted(time, time)
     end = np.searchsorted(time, time, side="right")
     return Peers(first, end, stream[at], key[at], at)
-
-
-@inline_kernel
-def first_peer(stream: int, key: np.int64, start: int, end: int, peers: Peers) -> int:
-    """Find the first arrival of an instant with at least this stream and key."""
-    while start < end:
-        middle = (start + end) >> 1
-        own = peers.stream[middle]
-        if own < stream or (own == stream and peers.key[middle] < key):
-            start = middle + 1
-        else:
-            end = middle
-    return start
 
 
 @inline_kernel
@@ -65,7 +53,8 @@ def meet_instant(
         look = look_at(row, each, rules, arriving.looks)
         if not look.low <= row.time <= look.high:
             continue
-        place = first_peer(look.stream, look.key, peers.first[row.at], end, peers)
+        start = peers.first[row.at]
+        place = first_at(look.stream, look.key, start, end, peers.stream, peers.key)
         while place < end and peers.at[place] < row.at:
             if peers.stream[place] != look.stream or peers.key[place] != look.key:
                 break

@@ -54,7 +54,7 @@ def check_streaming(
 def check_times(
     relation: DataFrame,
     columns: Sequence[str | None],
-    times: Mapping[str, DataType] | None = None,
+    times: Mapping[str, DataType],
 ) -> None:
     """Refuse times of a relation that are no timestamps, or others than of streams."""
     for column in columns:
@@ -65,7 +65,7 @@ def check_times(
                 fix=f'cast it, e.g. withColumn("{column}", '
                 f'col("{column}").cast("timestamp")).',
             )
-        for time, own in (times or {}).items():
+        for time, own in times.items():
             if kind is not None and own != kind:
                 raise ColumnTypeError(
                     f"the time {time!r} of the stream is of type {own.simpleString()}, "
