@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help setup postgresql fmt lint types arch test test-long test-memory test-faults test-bounds test-nojit test-spark test-cluster test-spark-oldest \
+.PHONY: help setup postgresql fmt lint types arch test test-all test-long test-memory test-faults test-bounds test-nojit test-spark test-cluster test-spark-oldest \
 	bench bench-against coverage docs-check check ci clean
 
 PYTHON ?= python3.11
@@ -42,6 +42,9 @@ arch: ## Check who imports whom
 test: ## Tests without a JVM
 	$(BIN)/python -m pytest -q $(ARGS)
 
+test-all: ## Tests without a JVM, with all random cases of each
+	TEST_EFFORT=all $(BIN)/python -m pytest -q -n 2 $(ARGS)
+
 test-long: ## Tests that take minutes: bias and coverage of samples, budgets against the exact result
 	$(BIN)/python -m pytest -q -n 2 -m 'long and not spark' $(ARGS)
 
@@ -49,7 +52,7 @@ test-memory: ## What a shard holds in memory, at full size: prints the figures
 	$(BIN)/python -m pytest -q -s -p no:randomly -m 'long or not long' \
 		tests/spark/test_memory.py $(ARGS)
 
-test-faults: ## Kills and full disks between any two steps: 2,000 sequences for each join
+test-faults: ## Kills and full disks between any two steps: 2,000 sequences for each kind of join
 	FAULT_SEQUENCES=2000 $(BIN)/python -m pytest -q -n 2 tests/faults $(ARGS)
 
 test-bounds: ## Kernels, operators and policies with every index checked

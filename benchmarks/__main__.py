@@ -21,6 +21,8 @@ NAMES = {
     "star": "joins through a relation on Spark, against Spark's own",
     "relation": "what a join through a relation pays for its size, on one core",
     "budget": "results and importance kept in 5 to 50 % of the memory",
+    "size": "recall that is measured on archives, against runs in memory",
+    "truth": "what is kept and what is reported under a budget, against the truth",
     "optimum": "results and importance against the best that any shedding could find",
     "learning": "policies that learn against the same policies told the truth",
     "shedding": "what shedding costs per arrival, on one core",

@@ -26,10 +26,14 @@ it is an inner join over the same rows, it finds no other. One cell per rival is
 run as a stream, and must agree. The rows they hold are counted by event time, the least
 that they need: Spark's watermark, and so its state, is a micro-batch behind. Ours are
 the residents that it reports.
+
+Our join runs on two shards. ``BUDGET_SHARDS=16,64`` in the environment also runs it on
+so many, and prints what it keeps there as part of what it keeps on two.
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import tempfile
 from dataclasses import asdict
@@ -55,6 +59,7 @@ QUICK_MEMORIES = (10,)
 def run(*, quick: bool) -> Record:
     memories = QUICK_MEMORIES if quick else MEMORIES
     cells: list[Cell] = []
+    many: dict[int, list[Cell]] = {shards: [] for shards in _more_shards()}
     checked: list[str] = []
     sizes: dict[str, Any] = {"seed": SEED, "hashes": COINS}
     with tempfile.TemporaryDirectory() as scratch:
@@ -67,14 +72,36 @@ def run(*, quick: bool) -> Record:
                 checked = check(stage, rivals.RIVALS[:1] if quick else rivals.RIVALS)
             for memory in memories:
                 cells += [*against(stage, memory), ours(stage, memory)]
+                for shards, own in many.items():
+                    own.append(ours(stage, memory, shards))
         spark.stop()
-    return _record(sizes, cells, checked)
+    record = _record(sizes, cells, checked)
+    record.figures |= _over_shards(cells, many)
+    return record
 
 
-def ours(stage: Stage, memory: int) -> Cell:
+def _more_shards() -> list[int]:
+    named = os.environ.get("BUDGET_SHARDS", "")
+    return [int(shards) for shards in named.split(",") if shards]
+
+
+def _over_shards(cells: list[Cell], many: dict[int, list[Cell]]) -> dict[str, Any]:
+    """What is kept on many shards as part of what two keep, cell by cell."""
+    two = [cell for cell in cells if cell.contestant == "ours"]
+    return {
+        f"part_on_{shards}_shards": {
+            f"{cell.workload} {cell.memory_percent} %": cell.importance / one.importance
+            for one, cell in zip(two, own, strict=True)
+        }
+        for shards, own in many.items()
+    }
+
+
+def ours(stage: Stage, memory: int, shards: int = 2) -> Cell:
     """Our cell: the join under a budget, as a stream."""
     scene, rows = stage.scene, stage.budgets[memory]
     engine.use_store(stage.spark, "rocksdb")
+    stage.spark.conf.set("spark.sql.shuffle.partitions", str(shards))
     left, right = scene.streams(stage.spark, stage.folder)
     after, before = (f"{seconds} seconds" for seconds in scene.reach_s)
     matches = shedjoin.join(
@@ -89,8 +116,9 @@ def ours(stage: Stage, memory: int) -> Cell:
             else shedjoin.MostResults()
         ),
     )
-    label = f"{scene.name}, {memory} % of the window"
+    label = f"{scene.name}, {memory} % of the window, {shards} shards"
     score, timing = observed(matches, scene, label)
+    stage.spark.conf.set("spark.sql.shuffle.partitions", "2")
     held = [
         counts["resident_left"] + counts["resident_right"] for counts in timing.counts
     ]
@@ -150,3 +178,7 @@ def show(record: Record) -> None:
     console.print(f"ours is first in {figures['ours_first']} of {figures['of']} cells")
     if figures["ours_not_first"]:
         console.print("not in: " + ", ".join(figures["ours_not_first"]))
+    for name, parts in figures.items():
+        if name.startswith("part_on_"):
+            told = ", ".join(f"{cell}: {part:.3f}" for cell, part in parts.items())
+            console.print(f"{name}: {told}")

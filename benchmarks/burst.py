@@ -183,12 +183,11 @@ def _steps(
         messages += now != share
         share = now
         behind = schedule.rows(usual, start + seconds) - done
-        exact = told["slice_exact"]
         found.append(
             Step(
                 *(round(start, 2), seconds, rows, round(behind), share),
                 matched=told["matched"],
-                recall=told["slice_matched"] / exact if exact else 1.0,
+                recall=told["recall"],
                 messages=messages,
             )
         )

@@ -14,6 +14,7 @@ from benchmarks.harvest_panels import harvest_panels
 from benchmarks.optimum_panels import optimum_panels
 from benchmarks.panels import burst_panels, panels
 from benchmarks.record import Record
+from benchmarks.truth_panels import truth_panels
 
 BARS = {
     "passthrough_rows_per_s": "bare engine (no join)",
@@ -24,12 +25,13 @@ BARS = {
 
 
 def draw(record: Record, path: Path) -> None:
-    """Draw a record: curves of budget and burst, a harvest, bars of all others."""
+    """Draw a record: panels for the benchmarks named below, bars for all others."""
     drawn = {
         "budget": panels,
         "burst": burst_panels,
         "harvest": harvest_panels,
         "optimum": optimum_panels,
+        "truth": truth_panels,
     }
     figure = drawn.get(record.name, _bars)(record)
     path.parent.mkdir(parents=True, exist_ok=True)

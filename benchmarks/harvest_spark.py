@@ -125,7 +125,7 @@ def _limited(
     steps = [s for s in steps if engine.moment(s["timestamp"]) > late] or steps[-1:]
     counts = [step["observedMetrics"]["shedjoin"].asDict() for step in steps]
     milliseconds = [step["durationMs"]["triggerExecution"] for step in steps]
-    exact = sum(count["slice_exact"] for count in counts)
+    exact = sum(count["measured"] + count["missed"] for count in counts)
     matched = sum(count["matched"] for count in counts)
     told = {
         "seconds": statistics.median(milliseconds) / 1000,

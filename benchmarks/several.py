@@ -81,7 +81,7 @@ def _found(case: Case, seed: int) -> dict[str, float]:
     oldest = _joined(batches, case.on, budget=room, keep=policies.Fifo()).report
     return {
         "found": most.matched / exact,
-        "told": most.recall,
+        "told": float("nan") if most.recall is None else most.recall,
         "fifo": oldest.matched / exact,
     }
 

@@ -12,6 +12,7 @@ from shedjoin.relations import (
     stop_polling,
 )
 from shedjoin.sampling.aggregates import Avg, Count, Sum
+from shedjoin.sizing import size
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.importance import Histogram, Lookup
@@ -46,6 +47,7 @@ __all__ = [
     "multijoin",
     "polled_relation",
     "relation_join",
+    "size",
     "star_join",
     "stop_polling",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from shedjoin.control.folder import Control
 from shedjoin.errors import MissingExtraError
 from shedjoin.policies.base import Policy
-from shedjoin.policies.goals import Goal, MostImportant, shedding_of
+from shedjoin.policies.goals import Goal, shedding_of, values_of
 from shedjoin.sampling.aggregates import Aggregate
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.cells import Cells
@@ -67,8 +67,8 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     budget : Budget, optional
         What all shards and both sides together may hold. None is no limit.
     keep : goal or policy, optional
-        ``MostResults()`` (the default), ``MostImportant("column")``, or a policy of
-        :mod:`shedjoin.policies`.
+        ``MostResults()`` (the default), ``MostImportant("column")``, ``Sample()``,
+        ``Sample(of="column")``, or a policy of :mod:`shedjoin.policies`.
     time : (str, str), optional
         Event-time columns. Taken from the watermarks of streams; batch DataFrames
         have none and must name them.
@@ -124,7 +124,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
             seed=seed,
             by_predicates=bool(split_on(on).predicates),
         ),
-        importance=keep.importance if isinstance(keep, MostImportant) else None,
+        importance=values_of(keep),
         time=time,
         shards=shards,
         suffixes=suffixes,
@@ -204,7 +204,7 @@ def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
         shedding=shedding_of(
             budget, keep, seed=seed, by_predicates=bool(split_on(on).predicates)
         ),
-        importance=keep.importance if isinstance(keep, MostImportant) else None,
+        importance=values_of(keep),
         time=time,
         shards=shards,
         name=name,
@@ -303,14 +303,16 @@ def estimate(
         ``clusters`` seen, ``effective_clusters`` (how many equal clusters would tell
         the error as well; the fewest of any aggregate), and ``trusted``: false where
         they are so few that the interval may miss the exact value more often than it
-        says. A window or group of which nothing was kept has no row.
+        says, or where rows came further out of order than the lateness and may have
+        lost results. A window or group of which nothing was kept has no row.
 
     Notes
     -----
     *Source.* Horvitz-Thompson totals, ratio estimator, Satterthwaite's degrees of
     freedom for Student's t: :mod:`shedjoin.sampling.horvitz_thompson` has the formulas.
 
-    *Guarantee.* COUNT and SUM are unbiased; AVG is for many clusters. The error is
+    *Guarantee.* COUNT and SUM are unbiased over rows that come in order or within the
+    lateness; AVG is for many clusters. The error is
     unbiased if the weights of a cluster are equal, and on the safe side if they grow
     and values have one sign.
     """

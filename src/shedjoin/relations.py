@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shedjoin.api import spark_for
 from shedjoin.policies.base import Policy
-from shedjoin.policies.goals import Goal, MostImportant, shedding_of
+from shedjoin.policies.goals import Goal, shedding_of, values_of
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.keys import On
 from shedjoin.spec.recompute import DEFAULT, Recompute
@@ -100,7 +100,7 @@ def star_join(  # noqa: PLR0913  (two streams and a relation; all else by keywor
         change=change,
         delay=delay,
         shedding=shedding,
-        importance=keep.importance if isinstance(keep, MostImportant) else None,
+        importance=values_of(keep),
         time=time,
         shards=shards,
         suffixes=suffixes,

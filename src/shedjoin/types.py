@@ -12,6 +12,8 @@ Grid: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.float64]]
 Cube: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
 IntGrid: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
+HalfArray: TypeAlias = npt.NDArray[np.float32]
+"""Real numbers of half a word."""
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
 OffsetArray: TypeAlias = npt.NDArray[np.int32]

@@ -22,6 +22,8 @@ FIELDS = {
     + [f"{name}_rows_per_s" for name in RATES]
     + [f"ratio_{name}" for name in RATES],
     "window-growth": ["time_ratio", "bytes_ratio"],
+    "truth": ["of_informed_worst", "shards_steady_worst", "covered_worst"],
+    "size": ["recall_zipf"],
     "learning": [f"{kind}_ratio" for kind in ("zipf", "INC", "DEC", "BELL")],
     "shedding": ["static_ratio", "dynamic_ratio", "growth_ratio"],
     "multiway": ["band_equal", "three_equal", "ratio_band", "ratio_three"],
@@ -53,7 +55,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
 LONG = (
     *("exact", "learning", "budget", "budget-speed", "burst", "costs"),
     *("before-shuffle", "window-growth", "multiway", "shedding", "harvest-spark"),
-    *("star", "optimum"),
+    *("star", "optimum", "harvest", "several"),
 )
 """Their quick form takes most of a minute."""
 
@@ -81,3 +83,9 @@ def test_a_benchmark_gives_its_figures(name: str, tmp_path: Path) -> None:
         assert max(parts) <= 1 + 1e-9
     if name == "learning":
         assert all(record[field] > 0.85 for field in FIELDS[name])
+    if name == "truth":
+        assert record["loss_worst"] < 0.05
+        assert record["shards_steady_worst"] > 0.85
+        assert record["reported_off_mean"] < 0.03
+        assert record["reported_off_worst"] < 0.08
+        assert record["unknown"] <= 0.1

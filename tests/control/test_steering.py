@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import pyarrow as pa
 import pytest
 
@@ -19,6 +17,7 @@ from shedjoin.local.tables import make_spec
 from shedjoin.policies import Fifo
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec
+from support.recalls import recalls, true_recall
 
 BATCHES = 8
 JOIN = {
@@ -51,13 +50,17 @@ def test_a_budget_holds_from_its_micro_batch_on_and_goes_again() -> None:
     assert run.report.matched < exact.report.matched
 
 
-def test_recall_is_not_told_where_models_have_not_seen_what_was_shed() -> None:
-    """Models of another size begin anew; they said that nothing was missing."""
-    run = joined(budget=Budget(rows=60), control={5: [{"budget": {"rows": 100_000}}]})
-    told, exact = [batch.report.recall for batch in run.batches], joined()
-    assert run.batches[5].report.matched < exact.batches[5].report.matched
-    assert all(0 < recall < 1 for recall in told[2:5])
-    assert math.isnan(told[5])
+@pytest.mark.parametrize(("before", "after"), [(60, 100_000), (100_000, 60)])
+def test_the_recall_is_right_when_the_budget_changes(before: int, after: int) -> None:
+    """What was learned does not depend on the budget: it goes on being told."""
+    control = {5: [{"budget": {"rows": after}}]}
+    run, exact = joined(budget=Budget(rows=before), control=control), joined()
+    told = recalls(run)
+    whole = zip(run.batches, exact.batches, strict=True)
+    true = [true_recall(*batches) for batches in whole]
+    assert true[5] < 0.9
+    for one, other in zip(told, true, strict=True):
+        assert one == pytest.approx(other, abs=0.1)
 
 
 def test_what_was_shed_long_ago_is_not_missed_when_a_budget_comes_again() -> None:
@@ -79,6 +82,14 @@ def test_a_message_before_the_first_micro_batch_is_as_good_as_an_argument() -> N
     assert run.results.equals(joined(budget=Budget(rows=60), keep=Fifo()).results)
 
 
+def test_importance_of_a_message_is_the_value_of_a_sample() -> None:
+    control = {0: [{"importance": {"left": {"column": "bid"}}}]}
+    run = joined(budget=Budget(rows=60), keep=Sample(), control=control)
+    by_value = joined(budget=Budget(rows=60), keep=Sample(of="bid"))
+    assert run.results.equals(by_value.results)
+    assert not run.results.equals(joined(budget=Budget(rows=60), keep=Sample()).results)
+
+
 @pytest.mark.parametrize("keep", [MostResults(), Sample()], ids=["results", "sample"])
 @pytest.mark.parametrize("every", [1, 3])
 def test_restarts_change_nothing(keep: object, every: int) -> None:
@@ -92,7 +103,7 @@ def test_restarts_change_nothing(keep: object, every: int) -> None:
         budget=Budget(rows=300), keep=keep, control=control, restart_every=every
     )
     assert again.results.equals(plain.results)
-    assert again.state_bytes == plain.state_bytes
+    assert again.state_digests == plain.state_digests
     assert sum(plain.report.shed) > 0
 
 

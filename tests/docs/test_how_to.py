@@ -6,6 +6,8 @@ import re
 import sys
 from pathlib import Path
 
+from shedjoin.spec.budget import parse_bytes
+
 from .pages import blocks, run
 
 
@@ -15,3 +17,12 @@ def test_write_a_policy(tmp_path: Path) -> None:
     printed = run(sys.executable, "".join([policy, *rest]), tmp_path)
     few, many = map(int, re.findall(r"(\d+) keys", printed))
     assert many > 1.5 * few
+
+
+def test_size_a_budget(tmp_path: Path) -> None:
+    (code,) = blocks("docs/how-to/size-a-budget.md")
+    printed = run(sys.executable, code, tmp_path)
+    *sizes, answer = re.findall(r"""["']([\d.]+ [kM]B)["']""", printed)
+    assert len(sizes) == 5
+    assert parse_bytes(sizes[0]) < parse_bytes(answer) < parse_bytes(sizes[-1])
+    assert "1.000" in printed.splitlines()[-2]

@@ -29,13 +29,18 @@ def test_a_budget(tmp_path: Path) -> None:
 
 def test_a_sample(tmp_path: Path) -> None:
     printed = run(sys.executable, SAMPLE, tmp_path)
-    low, high, exact = (int(number) for number in re.findall(r"\d+", printed))
-    assert low < exact < high
+    plain, by_value = (
+        [int(number) for number in re.findall(r"\d+", line)]
+        for line in printed.splitlines()
+    )
+    for low, high, exact in (plain, by_value):
+        assert low < exact < high
+    assert by_value[1] - by_value[0] < 0.9 * (plain[1] - plain[0])
 
 
 def test_the_quickstart_without_spark(tmp_path: Path) -> None:
     printed = run(sys.executable, LOCAL, tmp_path)
-    assert re.search(r"matched +\d{4}", printed)
+    assert re.search(r"results +\d,\d{3}", printed)
     assert "clicked_at" in printed
 
 

@@ -13,7 +13,7 @@ from experiments.grubjoin.streams import ALIGNED, LAGS, Scene
 from experiments.part import values
 from shedjoin.plan import best_harvest, greedy_harvest
 
-pytestmark = pytest.mark.bench
+pytestmark = [pytest.mark.bench, pytest.mark.long]
 
 
 @pytest.mark.parametrize("flat", [True, False])

@@ -12,7 +12,7 @@ from experiments.star_streaming.rand import random_shedding
 from experiments.star_streaming.streams import drawn
 from shedjoin.offline import star_join, star_optimum
 
-pytestmark = pytest.mark.bench
+pytestmark = [pytest.mark.bench, pytest.mark.long]
 
 RANDOM = (311, 575, 865, 1152, 1503)
 """Results of independent simulations that shed at random."""

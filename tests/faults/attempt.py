@@ -1,15 +1,17 @@
 """How an attempt calls the operator: the one module that knows its interface.
 
 The operator takes and gives pandas frames. What it gives has a column ``results``,
-Arrow streams or nothing, and a column ``counts``, those of the report or nothing.
+Arrow streams or nothing, a column ``counts``, those of the report or nothing, and, if
+the join has a control folder, a column ``record``, that of messages or nothing.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from itertools import count
 from logging import getLogger
 from typing import Any, NamedTuple
@@ -22,8 +24,11 @@ from pyspark import TaskContext
 
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.ipc import decode_rows
+from shedjoin.control.record import Sent
 from shedjoin.spark.disk import CopySettings
 from shedjoin.spark.operator import JoinProcessor
+from shedjoin.spark.relation import SentRelation
+from shedjoin.spark.wire import CONTROL
 from shedjoin.spec.report import count_types
 from shedjoin.spec.streams import JoinSpec
 
@@ -37,21 +42,16 @@ OF_COPIES = (
     "longest_chain",
 )
 """Counts that depend on how the state was come by."""
-_SMALL = (
-    ("operator", "PIECE_BYTES", 16384),
-    ("operator", "_FRAME_BLOBS", 1),
-    ("spool", "HELD_BYTES", 4096),
-)
-"""Sizes at which results are given out and arrivals wait on disk, here for few rows."""
-_MEMORY = (("disk", "_works"), ("disk", "_next_sweep"))
+_MEMORY = (("disk", "_works"), ("disk", "_next_sweep"), ("relation", "_OPENED"))
 """Variables of modules in which a worker remembers things from attempt to attempt."""
 
 
 class Given(NamedTuple):
-    """What an attempt gave: joined rows and the sums of its counts."""
+    """What an attempt gave: joined rows, the sums of its counts, and its records."""
 
     rows: list[pa.RecordBatch]
     counts: dict[str, float]
+    records: list[dict[str, Any]]
 
 
 class _TimerValues:
@@ -85,23 +85,22 @@ def _first(module: str, name: str) -> object:
 
 
 @contextmanager
-def small_pieces() -> Iterator[None]:
-    """Let results come in many frames, and arrivals wait on disk; no word about it."""
-    with ExitStack() as stack:
-        stack.enter_context(patch.object(getLogger("shedjoin"), "disabled", new=True))
-        for module, name, size in _SMALL:
-            there = sys.modules[f"shedjoin.spark.{module}"]
-            stack.enter_context(patch.object(there, name, size))
+def silent() -> Iterator[None]:
+    """Keep the log quiet: what is done about faults is logged."""
+    with patch.object(getLogger("shedjoin"), "disabled", new=True):
         yield
 
 
-def surround(local_dirs: str, serial: int) -> None:
+def surround(local_dirs: str, serial: int, micro_batch: int) -> None:
     """Set what an attempt finds around it: its node's folders and its task."""
     os.environ["SPARK_LOCAL_DIRS"] = local_dirs
     context = object.__new__(TaskContext)  # its own constructor gives out one object
     context._partitionId = SHARD
     context._taskAttemptId = serial
-    context._localProperties = {"sql.streaming.queryId": QUERY}
+    context._localProperties = {
+        "sql.streaming.queryId": QUERY,
+        "streaming.sql.batchId": str(micro_batch),
+    }
     TaskContext._setTaskContext(context)
 
 
@@ -111,10 +110,30 @@ def leave() -> None:
     TaskContext._setTaskContext(None)
 
 
-def make_operator(spec: JoinSpec, name: str, *, sweeps: bool) -> JoinProcessor:
+def make_operator(
+    spec: JoinSpec,
+    name: str,
+    *,
+    sweeps: bool,
+    steered: bool,
+    relation: SentRelation | None,
+) -> JoinProcessor:
     """The operator of a join with a name; ``sweeps`` removes what nobody works on."""
     settings = CopySettings(max_age_s=0.0 if sweeps else 3600.0)
-    return JoinProcessor(spec, list(range(spec.shards)), name, settings, durable=True)
+    return JoinProcessor(
+        spec,
+        list(range(spec.shards)),
+        name,
+        settings,
+        durable=True,
+        steered=steered,
+        relation=relation,
+    )
+
+
+def message_blobs(messages: Sequence[Sent]) -> list[Blob]:
+    """Control messages as they reach a shard."""
+    return [Blob(CONTROL, name.encode(), text) for name, text in messages]
 
 
 def begin(
@@ -131,14 +150,16 @@ def begin(
     return operator.handleInputRows((SHARD,), _frames(blobs), timer)
 
 
-def gathered(frames: Iterable[pd.DataFrame]) -> Given:
+def gathered(frames: Iterable[pd.DataFrame], streams: Sequence[str]) -> Given:
     """Put together what an attempt gave."""
     rows = [row for frame in frames for row in frame.to_numpy(dtype=object).tolist()]
-    blobs = [blob for blob, _ in rows if blob]
-    names = list(count_types(("left", "right")))
-    total = np.sum([counts for _, counts in rows if counts], axis=0, initial=0.0)
+    blobs = [blob for blob, *_ in rows if blob]
+    names = list(count_types(streams))
+    total = np.sum([counts for _, counts, *_ in rows if counts], axis=0, initial=0.0)
     counts = dict(zip(names, np.broadcast_to(total, len(names)).tolist(), strict=True))
-    return Given([batch for blob in blobs for batch in decode_rows(blob)], counts)
+    records = [json.loads(record) for _, _, *rest in rows for record in rest if record]
+    joined = [batch for blob in blobs for batch in decode_rows(blob)]
+    return Given(joined, counts, records)
 
 
 def _arrived(blobs: Sequence[Blob]) -> list[dict[str, Any]]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
-import signal
 import traceback
 import warnings
 from collections.abc import Callable
@@ -12,7 +12,10 @@ from typing import NoReturn
 from .node import Node
 from .schedule import Harm
 
-_PATIENCE_S = 10
+_PATIENCE_S = 60
+"""A child that takes longer hangs; it may have to compile a kernel."""
+_HANGS = "Timeout ("
+"""How the traceback of such a child begins."""
 
 
 def damage(node: Node, harm: Harm) -> str:
@@ -52,7 +55,7 @@ def in_child(act: Callable[[Callable[[str], None]], str], into_told: list[str]) 
         *told, last = pipe.read().split("\n")
     into_told += told
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if status == -signal.SIGALRM:
+    if status and any(line.startswith(_HANGS) for line in told):
         return "the worker hangs"
     return last if not status else f"the worker ends with {status}"
 
@@ -60,8 +63,7 @@ def in_child(act: Callable[[Callable[[str], None]], str], into_told: list[str]) 
 def _be_child(act: Callable[[Callable[[str], None]], str], pipe: int) -> NoReturn:
     status = 1
     try:
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.alarm(_PATIENCE_S)
+        faulthandler.dump_traceback_later(_PATIENCE_S, exit=True, file=pipe)
         wrong = act(lambda line: _say(pipe, f"{line}\n"))
         _say(pipe, wrong.replace("\n", " "))
         status = 0

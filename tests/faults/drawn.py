@@ -16,10 +16,25 @@ from .schedule import (
     Turn,
 )
 
-STREAMS = 12
-CALLS: dict[Kind, int] = {"exact": 160, "budgeted": 300, "sampled": 300}
+STREAMS = 32
+CALLS: dict[Kind, int] = {
+    "exact": 250,
+    "budgeted": 250,
+    "sampled": 250,
+    "three_exact": 350,
+    "three_budgeted": 800,
+    "band_exact": 800,
+    "band_budgeted": 700,
+    "band_throttled": 900,
+    "star_table": 250,
+    "star_table_budgeted": 250,
+    "star_changes": 400,
+    "star_changes_budgeted": 400,
+    "relation": 200,
+    "steered": 600,
+    "restarted": 500,
+}
 """About as many calls as an attempt makes; a fault planned for later never comes."""
-WRITES = 80
 
 _nodes = st.sampled_from((0, 0, 0, 1, 2))  # Spark prefers the node that was used last
 _workers = st.integers(0, WORKERS - 1)
@@ -31,13 +46,13 @@ _damages: st.SearchStrategy[Damage] = st.sampled_from(
 
 
 @st.composite
-def _full(draw: st.DrawFn) -> int | None:
-    """The write at which the disk is full; now and then."""
-    return draw(st.integers(1, WRITES)) if draw(_rarely) else None
+def _full(draw: st.DrawFn, calls: int) -> int | None:
+    """The write at which the disk is full; now and then. Half of the calls write."""
+    return draw(st.integers(1, calls // 2)) if draw(_rarely) else None
 
 
 @st.composite
-def _lost(draw: st.DrawFn, calls: int) -> Attempt:
+def _lost(draw: st.DrawFn, calls: int, *, restarts: bool) -> Attempt:
     """An attempt whose state is lost: after its end, killed, or too slow."""
     fate = draw(st.sampled_from(("ends", "is killed", "pauses")))
     at, pauses = st.integers(1, calls), fate == "pauses"
@@ -48,23 +63,24 @@ def _lost(draw: st.DrawFn, calls: int) -> Attempt:
         pause=draw(at) if pauses else None,
         wakes=draw(st.integers(0, 4)) if pauses else 0,
         ending=draw(_endings) if pauses else "finishes",
-        full=draw(_full()),
+        full=draw(_full(calls)),
         astray=fate == "ends" and draw(st.integers(0, 3)) == 3,
+        former=restarts and draw(st.booleans()),
         sweeps=draw(_rarely),
     )
 
 
 @st.composite
-def _turn(draw: st.DrawFn, calls: int, *, beside: bool, harm: bool) -> Turn:
-    harmed = harm and draw(st.booleans())
-    losers = st.lists(_lost(calls), max_size=2)
+def _turn(draw: st.DrawFn, kind: Kind, *, beside: bool, harm: bool) -> Turn:
+    calls, harmed = CALLS[kind], harm and draw(st.booleans())
+    losers = st.lists(_lost(calls, restarts=kind == "restarted"), max_size=2)
     before = draw(losers)
     slow = draw(st.sampled_from((False, False, False, True)))
     winner = Attempt(
         node=draw(_nodes),
         worker=draw(_workers),
         pause=draw(st.integers(1, calls)) if slow else None,
-        full=draw(_full()),
+        full=draw(_full(calls)),
         sweeps=draw(_rarely),
     )
     during = draw(losers) if slow else []
@@ -93,7 +109,7 @@ def schedules(
 ) -> Schedule:
     """Draw a schedule, of damage and of two joins in a query only if asked for."""
     other = draw(st.sampled_from(beside))
-    turns = _turn(CALLS[kind], beside=other != "nobody", harm=harm)
+    turns = _turn(kind, beside=other != "nobody", harm=harm)
     lead = draw(st.integers(0, 4))  # micro-batches that fill the window undisturbed
     faulty = draw(st.lists(turns, min_size=1, max_size=4))
     return Schedule(

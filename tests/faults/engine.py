@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .attempt import Given, begin, gathered, make_operator
+from .attempt import Given, begin, gathered, make_operator, message_blobs
 from .joins import Join
 from .node import FIRST_PID, Node
 from .process import Process
@@ -24,17 +24,25 @@ class Shard:
 
     def start(self, node: Node, attempt: Attempt, serial: int) -> Running:
         """Run an attempt of the next micro-batch until it is over or stands still."""
-        process = Process(node, node.idle(attempt.worker), attempt, serial)
+        join, pid = self.join, node.idle(attempt.worker)
+        process = Process(node, pid, attempt, serial, self.done)
         running = Running(self, self.done, process, self.stored.copied(), attempt.wakes)
         number = min(self.done + attempt.astray, BATCHES - 1)
-        watermark_ms, blobs = (
-            self.join.watermarks_ms[number],
-            self.join.arrivals[number],
-        )
+        start = join.start(max(0, self.done - attempt.former))
+        running.stopped = start is not join.start(self.done)
+        batch = join.batches[number]
+        watermark_ms = batch.watermark_ms
+        blobs = start.arrivals[number] + message_blobs(batch.messages)
         running.due = {timer for timer in self.stored.timers if timer <= watermark_ms}
         arrived = None if running.due and not blobs else blobs[:: 1 - 2 * (serial % 2)]
         handle = Handle(process, running.stored)
-        operator = make_operator(self.join.spec, self.name, sweeps=attempt.sweeps)
+        operator = make_operator(
+            start.spec,
+            self.name,
+            sweeps=attempt.sweeps,
+            steered=join.query.steered,
+            relation=join.relation,
+        )
         process.run(lambda: begin(operator, handle, arrived, watermark_ms))
         return running
 
@@ -47,7 +55,10 @@ class Shard:
 
 @dataclass(slots=True)
 class Running:
-    """An attempt, its private copy of the state, and how long it is to stand still."""
+    """An attempt, its private copy of the state, and how long it is to stand still.
+
+    It is ``stopped`` if it belongs to the start before, so that it is never committed.
+    """
 
     shard: Shard
     number: int
@@ -55,11 +66,13 @@ class Running:
     stored: Stored
     sleeps: int
     due: set[int] = field(default_factory=set)
+    stopped: bool = False
 
     @property
     def given(self) -> Given:
         """All that it gave."""
-        return gathered(self.process.given)
+        start = self.shard.join.start(self.number)
+        return gathered(self.process.given, start.spec.names)
 
     @property
     def told(self) -> str:
@@ -67,6 +80,7 @@ class Running:
         process = self.process
         place = f"node {process.node.number} worker {process.pid - FIRST_PID}"
         rows = " (rows of the next)" if process.plan.astray else ""
+        rows += " (start before)" if self.stopped else ""
         line = f"micro-batch {self.number}{self.shard.name}{rows}, {place}: "
         if process.crowded:
             line += f"no room from write {process.plan.full} on, "
@@ -84,4 +98,5 @@ class Running:
         """Whether all that it gave is what its micro-batch gives."""
         process = self.process
         cut = process.dead or process.closing or process.error is not None
-        return process.over and not cut and not process.plan.astray
+        other = process.plan.astray or self.stopped
+        return process.over and not cut and not other

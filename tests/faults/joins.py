@@ -1,157 +1,139 @@
-"""The joins under test, and what each gives when nothing ever goes wrong."""
+"""The joins under test, and what each gives when nothing interrupts it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import cache
-from typing import Any, Literal
-from unittest.mock import patch
+from typing import Literal, NamedTuple, get_args
 
-import pyarrow as pa
-
-from local.runs import REPORTED, matches_of, truth, window_of
-from shedjoin import Budget, local, policies
 from shedjoin.columns.arrivals import Blob
-from shedjoin.local import shard as local_shards
-from shedjoin.local.delivery import Delivery
-from shedjoin.local.tables import make_spec
-from shedjoin.policies.goals import shedding_of
-from shedjoin.spark.shard import bucket_seed
+from shedjoin.control.record import Messages
+from shedjoin.spark.relation import SentRelation
 from shedjoin.spec.streams import JoinSpec
-from support.keys import key_fields
-from support.streams import tables
 
-from .attempt import OF_COPIES, QUERY, SHARD
-from .streams import make_stream
+from . import pairs, relations, restarted, several, steered
+from .attempt import SHARD
+from .queries import Query
+from .sizes import small_sizes
+from .tables import routed, sent_relation
+from .uninterrupted import MicroBatch, NotedShard, noted
 
-Kind = Literal["exact", "budgeted", "sampled"]
-KINDS: tuple[Kind, ...] = ("exact", "budgeted", "sampled")
-TIMES = ("left_time", "right_time")
-DIRECTORY = -1
-_BLOBS = 2
-_BUDGETS = (
-    Budget(rows=120),
-    Budget(rows=200),
-    Budget(rows=240, split=0.5),
-    Budget(memory="48 kB"),
-)
-_BUDGETED = (policies.Fifo(), policies.Prob(), policies.MostResults())
-_SAMPLED = (policies.PpsCluster(), policies.Sample(), policies.Uniform())
+Kind = Literal[
+    "exact",
+    "budgeted",
+    "sampled",
+    "three_exact",
+    "three_budgeted",
+    "band_exact",
+    "band_budgeted",
+    "band_throttled",
+    "star_table",
+    "star_table_budgeted",
+    "star_changes",
+    "star_changes_budgeted",
+    "relation",
+    "steered",
+    "restarted",
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+_QUERIES: dict[Kind, Callable[..., Query]] = {
+    "exact": pairs.exact,
+    "budgeted": pairs.budgeted,
+    "sampled": pairs.sampled,
+    "three_exact": several.three_exact,
+    "three_budgeted": several.three_budgeted,
+    "band_exact": several.band_exact,
+    "band_budgeted": several.band_budgeted,
+    "band_throttled": several.band_throttled,
+    "star_table": relations.star_table,
+    "star_table_budgeted": relations.star_table_budgeted,
+    "star_changes": relations.star_changes,
+    "star_changes_budgeted": relations.star_changes_budgeted,
+    "relation": relations.relation,
+    "steered": steered.steered,
+    "restarted": restarted.restarted,
+}
+
+
+class Start(NamedTuple):
+    """One start of the query: the join, and the rows of every micro-batch."""
+
+    spec: JoinSpec
+    arrivals: list[list[Blob]]
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """One join of one stream, and what it gives micro-batch by micro-batch.
+    """One join of one stream, and what it gives when nothing interrupts it.
 
     Attributes
     ----------
-    arrivals
-        Blobs of each micro-batch.
-    watermarks_ms
-        The watermark in force in each.
-    results, counts, states
-        Rows in order, counts that say nothing of copies, and the stored
-        state: of one run in plain memory, never interrupted.
+    query
+        What it was made from.
+    starts
+        Each start of the query.
+    batches
+        The micro-batches of the uninterrupted run, which makes the same starts.
+    relation
+        The relation of a join through a table.
     """
 
-    spec: JoinSpec
-    arrivals: list[list[Blob]]
-    watermarks_ms: list[int]
-    results: list[pa.Table]
-    counts: list[dict[str, float]]
-    states: list[dict[int, bytes]]
+    query: Query
+    starts: list[Start]
+    batches: list[MicroBatch]
+    relation: SentRelation | None = None
+
+    def start(self, number: int) -> Start:
+        """Return the start that runs this micro-batch."""
+        return self.starts[self.query.start_of(number)]
 
 
 def make_join(kind: Kind, stream: int, *, other: bool = False) -> Join:
-    """One of the three joins; ``other`` has the same spec but another policy."""
-    return _made(kind, stream, other and kind != "exact")
+    """Return a join of this kind; ``other`` has the same spec but another policy."""
+    return _made(kind, stream, other)
 
 
 @cache
 def _made(kind: Kind, stream: int, other: bool) -> Join:
-    case = make_stream(stream)
-    options = _options(kind, stream, other=other)
-    streams = tables(case)
-    on = [name for name, _ in key_fields(case.key_kind)]
-    schemas = (streams[0][0].schema, streams[0][1].schema)
-    names = ("_left", "_right")
-    spec = make_spec(schemas, on, window_of(case), TIMES, 1, names).with_shedding(
-        shedding_of(**options)
-    )
-    states: list[dict[int, bytes]] = []
-    with patch.object(local_shards, "MemoryBlobs", _Kept):
-        run = local.join(
-            _noting(streams, states),
-            on=on,
-            within=window_of(case),
-            time=TIMES,
-            lateness=(
-                timedelta(milliseconds=case.delays_ms[0]),
-                timedelta(milliseconds=case.delays_ms[1]),
-            ),
-            blobs=_BLOBS,
-            bucket_seed=bucket_seed(QUERY, SHARD),
-            **options,
-        )
-    if kind == "exact":
-        expected = truth(case)
-        found = [matches_of(batch.results) for batch in run.batches]
-        assert found == expected.matches
-        for batch, report in zip(run.batches, expected.reports, strict=True):
-            counts = batch.report.counts(spec.names)
-            assert {name: counts[name] for name in REPORTED} == report
-    delivery = Delivery(_BLOBS)
-    return Join(
-        spec=spec,
-        arrivals=[[blob for _, blob in delivery.deliver(t, spec)] for t in streams],
-        watermarks_ms=[batch.report.watermark_ms for batch in run.batches],
-        results=[in_order(batch.results) for batch in run.batches],
-        counts=[
-            without_copies(batch.report.counts(spec.names)) for batch in run.batches
-        ],
-        states=states,
-    )
+    with small_sizes():
+        return _of(_QUERIES[kind](stream, other=other))
 
 
-def in_order(rows: pa.Table) -> pa.Table:
-    """Joined rows by the numbers of both rows, which no other pair has."""
-    return rows.sort_by([("left_id", "ascending"), ("right_id", "ascending")])
+def _of(query: Query) -> Join:
+    shards = [noted(call) for call in query.calls]
+    starts = [
+        Start(shard.spec, [batch.arrivals for batch in shard.batches])
+        for shard in shards
+    ]
+    batches, relation = shards[0].batches, None
+    if query.table:
+        relation = sent_relation(starts[0].arrivals[0], starts[0].spec)
+        starts = [
+            start._replace(
+                arrivals=[routed(each, start.spec, relation) for each in start.arrivals]
+            )
+            for start in starts
+        ]
+    if relation is not None or len(starts) > 1:
+        batches = _again(query, starts, batches, relation)
+    return Join(query, starts, batches, relation)
 
 
-def without_copies(counts: dict[str, float]) -> dict[str, float]:
-    """Counts that say nothing of copies."""
-    return {name: count for name, count in counts.items() if name not in OF_COPIES}
-
-
-def _options(kind: Kind, stream: int, *, other: bool) -> dict[str, Any]:
-    if kind == "exact":
-        return {"budget": None, "keep": None}
-    choices: tuple[Any, ...] = _BUDGETED if kind == "budgeted" else _SAMPLED
-    keep = choices[stream % len(choices)]
-    if other:
-        keep = policies.Rand() if kind == "budgeted" else policies.EqCluster(seed=1)
-    budget = _BUDGETS[stream // len(choices) % len(_BUDGETS)]
-    return {"budget": budget, "keep": keep}
-
-
-class _Kept(local_shards.MemoryBlobs):
-    """The blobs of the run that is under way."""
-
-    latest: _Kept
-
-    def __init__(self) -> None:
-        super().__init__()
-        _Kept.latest = self
-
-
-def _noting(
-    streams: list[tuple[pa.Table, pa.Table]], states: list[dict[int, bytes]]
-) -> Iterator[tuple[pa.Table, pa.Table]]:
-    """Micro-batches; the state after each is noted when the next is asked for."""
-    for number, batch in enumerate(streams):
-        if number:
-            states.append(dict(_Kept.latest._blobs))
-        yield batch
-    states.append(dict(_Kept.latest._blobs))
+def _again(
+    query: Query,
+    starts: Sequence[Start],
+    batches: Sequence[MicroBatch],
+    relation: SentRelation | None,
+) -> list[MicroBatch]:
+    """Run the micro-batches of all starts, one after the other."""
+    rows = None if relation is None else relation.opened().of_shard(SHARD)
+    shard = NotedShard(starts[0].spec, rows)
+    for number, batch in enumerate(batches):
+        start = starts[query.start_of(number)]
+        if number and number in query.starts:
+            shard.start_again(start.spec)
+        if batch.messages:
+            shard.steer(Messages(batch.messages, number))
+        shard.run(start.arrivals[number], batch.watermark_ms)
+    return shard.batches

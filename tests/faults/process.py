@@ -39,12 +39,17 @@ class Process:
         What is to happen to it.
     serial
         Number of the attempt, over all attempts of a sequence.
+    micro_batch
+        Number of its micro-batch.
     """
 
-    def __init__(self, node: Node, pid: int, plan: Attempt, serial: int) -> None:
+    def __init__(
+        self, node: Node, pid: int, plan: Attempt, serial: int, micro_batch: int
+    ) -> None:
         self.node = node
         self.pid = pid
         self.serial = serial
+        self.micro_batch = micro_batch
         self.plan = plan
         self.calls = 0
         self._last: tuple[object, ...] = ("its start",)
@@ -134,7 +139,7 @@ class Process:
             raise Killed
 
     def _enter(self) -> None:
-        surround(self.node.local_dirs, self.serial)
+        surround(self.node.local_dirs, self.serial, self.micro_batch)
         self._worker.wake()
 
     def _die(self) -> None:

@@ -18,7 +18,10 @@ class _Printer(Protocol):
 
 
 class _Short:
-    """Shows only what differs from the defaults, as a call that makes it again."""
+    """Shows only what differs from the defaults, as a call that makes it again.
+
+    Text is in double quotes, so that a shell takes all of it in single ones.
+    """
 
     __slots__ = ()
 
@@ -27,7 +30,8 @@ class _Short:
         for field in fields(self):  # type: ignore[arg-type]  # all below are
             value = getattr(self, field.name)
             if value != field.default:
-                said.append(f"{field.name}={value!r}")
+                shown = f'"{value}"' if isinstance(value, str) else repr(value)
+                said.append(f"{field.name}={shown}")
         return f"{type(self).__name__}({', '.join(said)})"
 
     def _repr_pretty_(self, printer: _Printer, cycle: bool) -> None:
@@ -53,6 +57,9 @@ class Attempt(_Short):
         This file-writing operation and all later ones find the disk full.
     astray
         It is given the rows of the next micro-batch: a plan that was never committed.
+    former
+        If the query is started again with this micro-batch, the attempt belongs to the
+        start before, which was stopped.
     sweeps
         It removes all copies that nobody works on.
     """
@@ -65,6 +72,7 @@ class Attempt(_Short):
     ending: Ending = "finishes"
     full: int | None = None
     astray: bool = False
+    former: bool = False
     sweeps: bool = False
 
 
@@ -115,3 +123,13 @@ class Schedule(_Short):
     def harmful(self) -> bool:
         """Whether copies are damaged, which may end a process that trusts them."""
         return any(turn.harm is not None for turn in self.turns)
+
+    @property
+    def leaves_copies(self) -> bool:
+        """Whether no attempt finds that its copy was damaged or removed."""
+        attempts = [
+            attempt
+            for turn in self.turns
+            for attempt in (*turn.before, turn.winner, *turn.during)
+        ]
+        return not self.harmful and not any(one.sweeps for one in attempts)

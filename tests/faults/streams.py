@@ -1,4 +1,4 @@
-"""Short streams: few keys, rows that expire, some late, and a batch without rows."""
+"""Short streams: few keys, rows that expire, some late, and batches without rows."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from support.keys import KeyKind, key_of
 from support.streams import START_US, Batch, Case
 
 BATCHES = 8
-_STEP_US = 10_000_000
+STEP_US = 10_000_000
 _DELAY_MS = 6_000
 _KEYS = 6
 _SIZES = (20, 25, 40, 60)
+_SILENT = ((), (2,), (3,), (4,), (3, 4), (0, 1))
+"""Micro-batches without rows."""
 _KINDS: tuple[KeyKind, ...] = ("int64", "int64", "int32", "string")
 
 
@@ -22,21 +24,19 @@ def make_stream(seed: int) -> Case:
     """Return the stream of this seed, always the same."""
     rng = random.Random(seed)
     kind = _KINDS[seed % len(_KINDS)]
-    silent = rng.choice((None, 2, 3, 4))
+    silent = draw_silent(rng)
     now_us = START_US
     batches: list[Batch] = []
     for number in range(BATCHES):
         rows: Batch = ([], [])
         for side in (0, 1):
-            for place in range(0 if number == silent else rng.choice(_SIZES)):
+            for place in range(0 if number in silent else rng.choice(_SIZES)):
                 chosen = min(rng.randrange(_KEYS), rng.randrange(_KEYS))
-                time_us = now_us + rng.randrange(_STEP_US)
-                if rng.random() < 0.4:
-                    time_us -= rng.randrange(2 * _STEP_US)
+                time_us = draw_time(rng, now_us)
                 payload = (100 * number + place, rng.choice((None, *range(-9, 10))))
                 rows[side].append(Row(key_of(kind, chosen), time_us, payload))
         batches.append(rows)
-        now_us += _STEP_US * rng.choice((1, 1, 1, 2))
+        now_us += next_step(rng)
     return Case(
         seed=seed,
         batches=batches,
@@ -46,3 +46,21 @@ def make_stream(seed: int) -> Case:
         key_kind=kind,
         shards=1,
     )
+
+
+def draw_silent(rng: random.Random) -> tuple[int, ...]:
+    """Draw the numbers of the micro-batches without rows."""
+    return rng.choice(_SILENT)
+
+
+def draw_time(rng: random.Random, now_us: int) -> int:
+    """Draw the event time of a row: in the next seconds, some before, or too late."""
+    time_us, order = now_us + rng.randrange(STEP_US), rng.random()
+    if order < 0.4:
+        time_us -= rng.randrange(2 * STEP_US)
+    return time_us - 2 * STEP_US if order < 0.05 else time_us
+
+
+def next_step(rng: random.Random) -> int:
+    """Draw how much time passes between two micro-batches, in microseconds."""
+    return STEP_US * rng.choice((1, 1, 1, 2))

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 
 import pytest
 
-from .joins import KINDS, Kind
+from .drawn import CALLS
+from .effort import THOROUGH, combined
+from .joins import KINDS, Kind, make_join
+from .restarted import CASES
 from .schedule import Attempt, Beside, Schedule, Turn
+from .streams import BATCHES
 from .world import play
 
-STREAMS = (6, 9)
+STREAMS = (8, 9) if THOROUGH else (8,)
 LEAD = (Turn(),) * 3
 HERE, THERE = Attempt(node=0), Attempt(node=1)
 FAULTS = ("killed", "stands still", "no room")
-EVERY = 1 if "FAULT_SEQUENCES" in os.environ else 61
-"""At every call, or, in the usual run of all tests, at some."""
-each_kind = pytest.mark.parametrize("kind", KINDS)
+BESIDE: tuple[Beside, ...] = ("twin", "other")
 
 KNOWN: dict[str, tuple[Turn, ...]] = {
     "lost after its end, then another node, then back": (
@@ -58,25 +59,36 @@ SWEPT: dict[str, Callable[[int], tuple[Turn, ...]]] = {
 }
 
 
-@each_kind
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize(("kind", "name"), combined(KINDS, KNOWN))
 def test_known_schedule(kind: Kind, name: str) -> None:
     for stream in STREAMS:
         play(kind, Schedule(stream=stream, turns=LEAD + KNOWN[name]))
 
 
-@each_kind
-@pytest.mark.parametrize("beside", ["twin", "other"])
+@pytest.mark.parametrize("stream", range(len(CASES)) if THOROUGH else (1, 10))
+def test_stopped_and_started_again_with_other_arguments(stream: int) -> None:
+    """Attempts of the start before run to their end, but are never committed."""
+    firsts = make_join("restarted", stream).query.starts
+    lost = Turn(before=(Attempt(former=True), Attempt(former=True, node=1)))
+    turns = [lost if number in firsts else Turn() for number in range(BATCHES)]
+    happened = play("restarted", Schedule(stream=stream, turns=tuple(turns)))
+    assert sum("(start before)" in line for line in happened) == 2 * (len(firsts) - 1)
+
+
+@pytest.mark.parametrize(("kind", "beside"), combined(KINDS, BESIDE))
 def test_two_joins_that_see_the_same_rows(kind: Kind, beside: Beside) -> None:
     for stream in STREAMS:
         play(kind, Schedule(stream=stream, beside=beside, turns=LEAD))
 
 
-@each_kind
-@pytest.mark.parametrize("name", SWEPT)
+@pytest.mark.parametrize(("kind", "name"), combined(KINDS, SWEPT))
 def test_a_fault_at_every_call(kind: Kind, name: str) -> None:
-    for call in range(1, 1000, EVERY):
-        happened = play(kind, Schedule(stream=6, turns=LEAD + SWEPT[name](call)))
+    """In the ordinary run, at some calls only."""
+    every = 1 if THOROUGH else CALLS[kind] // 2
+    for call in range(1, 10_000, every):
+        happened = play(
+            kind, Schedule(stream=STREAMS[0], turns=LEAD + SWEPT[name](call))
+        )
         if not any(fault in line for line in happened for fault in FAULTS):
             return
     pytest.fail("an attempt makes no end of calls")

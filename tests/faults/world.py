@@ -6,14 +6,22 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from .attempt import leave, small_pieces
-from .checks import WrongError, check_given, check_state, check_timers
+from .attempt import leave, silent
+from .checks import (
+    WrongError,
+    check_copies,
+    check_given,
+    check_state,
+    check_timers,
+)
 from .damage import damage, in_child
 from .engine import Running, Shard
 from .files import watched
 from .joins import Kind, make_join
 from .node import Node
+from .replay import replay_line
 from .schedule import NODES, Attempt, Schedule, Turn
+from .sizes import small_sizes
 from .streams import BATCHES
 
 _MEMORY = Path("/dev/shm")  # noqa: S108  (a disk in memory, where there is one)
@@ -86,7 +94,7 @@ class World:
                 running.process.resume("finishes")
             if running.ended:
                 self._tell(f"{running.told}, committed")
-                check_given(running.given, shard.join, running.number)
+                self._check_given(running)
                 shard.commit(running)
                 self._tick()
                 return
@@ -129,7 +137,13 @@ class World:
         if running.process.error is not None and not self._schedule.harmful:
             raise WrongError("an attempt fails") from running.process.error
         if running.ended:
-            check_given(running.given, running.shard.join, running.number)
+            self._check_given(running)
+
+    def _check_given(self, running: Running) -> None:
+        given = running.given
+        check_given(given, running.shard.join, running.number)
+        if not running.process.crowded and self._schedule.leaves_copies:
+            check_copies(given)
 
 
 def play(kind: Kind, schedule: Schedule) -> list[str]:
@@ -137,12 +151,17 @@ def play(kind: Kind, schedule: Schedule) -> list[str]:
     for other in {False, schedule.beside == "other"}:
         make_join(kind, schedule.stream, other=other)  # compiles outside of the world
     told: list[str] = []
-    if schedule.harmful:
-        wrong = in_child(lambda tell: _play(kind, schedule, tell), told)
-    else:
-        wrong = _play(kind, schedule, told.append)
+    replay = f"replay: {replay_line(kind, schedule)}"
+    try:
+        if schedule.harmful:
+            wrong = in_child(lambda tell: _play(kind, schedule, tell), told)
+        else:
+            wrong = _play(kind, schedule, told.append)
+    except Exception as error:
+        error.add_note(replay)
+        raise
     if wrong:
-        raise WrongError("\n".join([wrong, f"{kind} {schedule!r}", *told]))
+        raise WrongError("\n".join([wrong, replay, *told]))
     return told
 
 
@@ -150,7 +169,7 @@ def _play(kind: Kind, schedule: Schedule, tell: Tell) -> str:
     memory = _MEMORY if _MEMORY.is_dir() else None
     with tempfile.TemporaryDirectory(dir=memory, prefix="shedjoin-") as root:
         try:
-            with watched(), small_pieces():
+            with watched(), silent(), small_sizes():
                 World(kind, schedule, Path(root), tell).play()
         except WrongError as wrong:
             return str(wrong)

@@ -10,6 +10,7 @@ from shedjoin.kernels.instants import INSTANT_ROWS
 from shedjoin.kernels.round import (
     ALL_SETTLED,
     CURSOR,
+    LAGS,
     MARK,
     MATCH,
     REASONS,
@@ -36,6 +37,11 @@ class PlainClock:
         self._seen = [[first] for _ in range(streams)]
         self._recent: list[int] = []
         self.now = self._since = first
+
+    @property
+    def reached(self) -> int:
+        """The time that all streams have reached."""
+        return min(max(times) for times in self._seen)
 
     def see(self, time: int, stream: int) -> int:
         self._seen[stream].append(time)
@@ -103,6 +109,8 @@ def make_found(streams: int, room: int, *, rows: int = 0, weighs: int = 0) -> Fo
         evicted_by_row=np.zeros(0, np.int64),
         hits=np.zeros(rows, np.int64),
         raised=np.full((streams, (rows + 1) * weighs), -np.inf),
+        doubtful=np.zeros(rows * weighs, np.int64),
+        lags=np.array([(0, -(1 << 62))], LAGS),
     )
 
 
@@ -114,4 +122,7 @@ def make_row(stream: int, key: int, time: int, *, number: int, at: int = 0) -> R
 def emitted(found: Found) -> list[tuple[int, int, int]]:
     """Matches found so far as (row, place, number), sorted."""
     count = int(found.cursor[0]["found"])
-    return sorted(map(tuple, found.matches[:count].tolist()))
+    columns = (
+        found.matches[name][:count].tolist() for name in ("row", "place", "number")
+    )
+    return sorted(zip(*columns, strict=True))

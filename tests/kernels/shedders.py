@@ -52,13 +52,17 @@ class Row:
 
 @dataclass
 class Outcome:
-    """Matches as (arrival, resident), what happened to rows, and what left when."""
+    """Matches as (arrival, resident), what happened to rows, and what left when.
+
+    Arrivals of a sample are ``doubtful`` if they may have lost matches to the clock.
+    """
 
     pairs: list[tuple[int, int]] = field(default_factory=list)
     tally: Counter[tuple[int, int]] = field(default_factory=Counter)
     life: float = 0.0
     residents: dict[int, int] = field(default_factory=dict)
     raised: dict[tuple[int, int], float] = field(default_factory=dict)
+    doubtful: list[int] = field(default_factory=list)
 
 
 class Plain:
@@ -68,6 +72,20 @@ class Plain:
         self.rules, self.out = rules, Outcome()
         self.clock = PlainClock(len(rules.keep), rules.window, first)
         self.there: list[Row] = []
+        self.slack, self.forgotten = 0, -math.inf
+
+    @property
+    def over_before(self) -> int:
+        """Rows that expired before this time leave before all others."""
+        return self.clock.reached - self.slack if self.slack else self.clock.now
+
+    def note_lag(self, row: Row) -> None:
+        """Have the slack of a sample cover an arrival that is behind the clock."""
+        if row.time < self.forgotten:
+            self.out.doubtful.append(row.number)
+        step = self.rules.window // 16
+        behind = max(0, self.over_before - row.time)
+        self.slack += math.ceil(behind / step) * step
 
     def pool_of(self, row: Row) -> int:
         return 0 if self.rules.pooled else row.stream
@@ -76,8 +94,10 @@ class Plain:
         """Who leaves next, and whether its time is over."""
         rules, now = self.rules, self.clock.now
         some = [row for row in self.there if self.pool_of(row) == pool]
-        over = [row for row in some if row.time + rules.keep[row.stream] < now]
+        before = self.over_before
+        over = [row for row in some if row.time + rules.keep[row.stream] < before]
         if over:
+            self.forgotten = max(self.forgotten, before)
             expiry = {row.number: row.time + rules.keep[row.stream] for row in over}
             return min(over, key=lambda row: (expiry[row.number], row.number)), True
         old = [
@@ -100,12 +120,14 @@ class Plain:
                 row, over = self.victim(pool)
                 self.there.remove(row)
                 age = max(0, self.clock.now - row.time)
-                why = OUTLIVED if age > self.rules.keep[row.stream] else EVICTED
+                why = OUTLIVED if over else EVICTED
                 why = REFUSED if row.number >= since else why
                 self.out.tally[why, row.stream] += 1
+                if why == OUTLIVED:
+                    age = min(age, self.rules.keep[row.stream])
                 if why != REFUSED:
-                    self.out.life += min(age, self.rules.keep[row.stream]) * 1e-6
-                if not over:
+                    self.out.life += age * 1e-6
+                if not over and self.rules.weighs:
                     highest = self.out.raised.get((pool, step), -math.inf)
                     self.out.raised[pool, step] = max(highest, row.score)
 
@@ -132,6 +154,8 @@ class Plain:
         """Probe, insert, shed: one arrival after the other."""
         for row in rows:
             self.clock.see(row.time, row.stream)
+            if self.rules.weighs:
+                self.note_lag(row)
             if row.does & PROBE:
                 self.meet(row)
             self.store(row)
@@ -171,9 +195,9 @@ class Compiled:
         self.table = SlotTable(MemoryWorkspace(), streams, seed=5)
         self.table.start(rows[0].time, -(1 << 60), rules.window)
         self.table.facts["sheds_left"] = due
-        self.filler = Filler(self.table, rules, 4)
         self.candidates = no_candidates(streams)
         self.out = make_found(streams, room, rows=len(rows), weighs=1)
+        self.filler = Filler(self.table, rules, 4, lags=self.out.lags)
         self.pairs: list[tuple[int, int]] = []
         self.stops: set[int] = set()
 
@@ -213,8 +237,9 @@ class Compiled:
 
     def take(self, out: Found) -> None:
         found = out.matches[: int(out.cursor[0]["found"])]
-        assert (found["place"] == 100 + found["number"]).all()
-        self.pairs += zip(found["row"].tolist(), found["number"].tolist(), strict=True)
+        number = found["place"] - 100  # numbers are there only for a sample
+        assert not self.rules.weighs or (found["number"] == number).all()
+        self.pairs += zip(found["row"].tolist(), number.tolist(), strict=True)
         out.cursor[0]["found"] = 0
 
     def in_turn(self, *, probes_first: bool) -> Outcome:
@@ -267,4 +292,6 @@ class Compiled:
         matches = details["matches"].astype(int).tolist()
         residents = dict(zip(at.tolist(), matches, strict=True))
         life = float(out.sums[0]["life"])
-        return Outcome(sorted(self.pairs), Counter(tally), life, residents, raised)
+        doubtful = np.flatnonzero(out.doubtful).tolist()
+        pairs = sorted(self.pairs)
+        return Outcome(pairs, Counter(tally), life, residents, raised, doubtful)

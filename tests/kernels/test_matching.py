@@ -18,6 +18,7 @@ from shedjoin.kernels.matching import (
     MIN,
     PRODUCT,
     SUM,
+    combine_worth,
     has_room,
     meet,
     worth,
@@ -44,6 +45,9 @@ def test_worth(combine: int) -> None:
             assert worth(a, b, combine) == COMBINED[combine](a, b)
         assert worth(a, math.inf, combine) == worth(math.inf, a, combine) == a
     assert worth(math.inf, math.inf, combine) == 1.0
+    mine, theirs = np.array([3.0, 2.0, math.inf]), np.array([0.5, math.inf, math.inf])
+    combine_worth(mine, theirs, combine, found := np.empty(3))
+    assert found.tolist() == [COMBINED[combine](3.0, 0.5), 2.0, 1.0]
 
 
 @pytest.mark.parametrize("streams", [2, 3])
@@ -65,6 +69,7 @@ def test_an_arrival_meets_its_partners(
         ]
         gained = sum(COMBINED[combine](2.0, 1.0 + each.number) for each in expected)
         assert float(out.sums[0]["gained"]) == gained
+        assert float(out.matches["worth"][: len(expected)].sum()) == gained
         assert not out.tally[MET].any()  # all that it met are matches
         walked = [
             len(chains(table)[bucket_of(np.int64(key), other, table)])

@@ -7,41 +7,46 @@ import math
 import numpy as np
 import pytest
 
+from shedjoin.kernels.key_table import PACES, KeyTable, add_keys
 from shedjoin.kernels.rates import (
     FASTER,
+    SHORTEST,
     add_spans,
     at_best,
     begun,
+    begun_at,
     best_means,
     read_partners,
     read_table,
 )
-from shedjoin.kernels.sketch import DEPTH, PACES, add_keys
 
 
-def sketched(
-    streams: int, width: int, keys: list[list[int]], weights: list[list[list[float]]]
-) -> np.ndarray[tuple[int, int, int], np.dtype[np.float64]]:
-    """Counts by stream, cell and pace."""
-    counts = np.zeros((streams, DEPTH * width, PACES))
+def counted(
+    streams: int, keys: list[list[int]], weights: list[list[list[float]]]
+) -> KeyTable:
+    """Counts of keys by stream and pace, in a table with room for all of them."""
+    room = 1024
+    table = KeyTable(
+        np.zeros(room, np.int32), np.zeros((room, streams, PACES), np.float32)
+    )
     for own in range(streams):
         weight = np.array(weights[own], np.float64).reshape(-1)
-        add_keys(np.array(keys[own], np.int64), weight, counts[own].reshape(-1))
-    return counts
+        add_keys(own, np.array(keys[own], np.int64), weight, table)
+    return table
 
 
 @pytest.mark.parametrize("streams", [2, 3])
 def test_counts_on_the_other_streams_multiply(
     streams: int, rng: np.random.Generator
 ) -> None:
-    """In a wide sketch few keys do not meet: counts are exact."""
+    """A key that is not known on one of them counts nothing."""
     keys = [rng.integers(8, size=40).tolist() for _ in range(streams)]
     weights = [rng.integers(1, 4, (40, 2)).tolist() for _ in range(streams)]
-    counts = sketched(streams, 4096, keys, weights)
+    table = counted(streams, keys, weights)
     stream, key = rng.integers(streams, size=60), rng.integers(9, size=60)
     slow, best = np.zeros(60), np.zeros(60)
     fade = np.array([0.5, 0.25, 0.875])
-    read_partners(stream, key, counts, fade, np.full(streams, 0.5), slow, best)
+    read_partners(stream, key, table, fade, slow, best)
     for row in range(60):
         one, other = 1.0, 1.0
         for each in set(range(streams)) - {int(stream[row])}:
@@ -50,9 +55,9 @@ def test_counts_on_the_other_streams_multiply(
                 for seen, weight in zip(keys[each], weights[each], strict=True)
                 if seen == key[row]
             ]
-            counted = [fade[pace] * sum(w[pace] for w in mine) for pace in range(2)]
-            one *= counted[0]
-            other *= at_best(counted[0], counted[1], 0.875, 0.5)
+            paces = [fade[pace] * sum(w[pace] for w in mine) for pace in range(2)]
+            one *= paces[0]
+            other *= at_best(paces[0], paces[1], 0.875) if mine else 0.0
         assert slow[row] == pytest.approx(one)
         assert best[row] == pytest.approx(other)
 
@@ -66,17 +71,15 @@ def test_the_fast_pace_counts_only_beyond_doubt(steady: float, halvings: float) 
     doubt = 3.0 * math.sqrt((expected + 1.0) / 2.0)
     for fast in (expected - 0.999 * doubt, expected, expected + 0.999 * doubt):
         if 0.0 <= fast <= slow:
-            assert at_best(slow, fast, faded, 0.0) == pytest.approx(steady)
+            assert at_best(slow, fast, faded) == pytest.approx(steady)
     fallen = expected - 1.001 * doubt
     if fallen >= 0.0:
         known = fallen * FASTER / reached
-        assert at_best(slow, fallen, faded, 0.0) == pytest.approx(
-            known * known / steady
-        )
+        assert at_best(slow, fallen, faded) == pytest.approx(known * known / steady)
     risen = expected + 1.001 * doubt
     if risen <= slow:
         certain = FASTER * (risen - math.sqrt(risen))
-        assert at_best(slow, risen, faded, 0.0) >= certain
+        assert at_best(slow, risen, faded) >= certain
 
 
 @pytest.mark.parametrize("halvings", [1 / 64, 0.05, 0.2, 0.6])
@@ -87,25 +90,26 @@ def test_a_key_that_has_just_begun_counts_as_what_it_comes_to(halvings: float) -
     fast = steady * (1.0 - faded**FASTER) / FASTER
     assert begun(fast / slow) == pytest.approx(faded)
     certain = 1.0 - 1.0 / math.sqrt(2.0 * fast)
-    assert at_best(slow, fast, 1e-9, 0.0) == pytest.approx(steady * certain)
-    assert at_best(slow, fast, faded, 0.0) == pytest.approx(steady)
+    assert at_best(slow, fast, 1e-9) == pytest.approx(steady * certain)
+    assert at_best(slow, fast, faded) == pytest.approx(steady)
 
 
-def test_what_came_before_a_rise_does_not_hide_when_it_began() -> None:
-    """A key that has come forty times as often for a twentieth of a half-life."""
-    steady, before, faded = 4e4, 1e3, 0.5**0.05
-    slow = steady * (1.0 - faded) + before * faded
-    fast = (steady * (1.0 - faded**FASTER) + before * faded**FASTER) / FASTER
-    blind, aware = (at_best(slow, fast, 1e-9, usual) for usual in (0.0, before))
-    assert blind < 0.5 * steady
-    assert 0.6 * steady < aware < steady
+def test_when_keys_began_is_bounded_on_both_sides() -> None:
+    """Not before counting began, and not so lately that one arrival would tell."""
+    halvings = np.array([0.0, 0.5 * SHORTEST, 0.1, 0.4, 2.0, 9.0])
+    left = 0.5**halvings
+    share = np.array([sum(one**n for n in range(FASTER)) for one in left]) / FASTER
+    found = np.empty(halvings.size)
+    begun_at(share, 0.5**2.5, found)
+    expected = [SHORTEST, SHORTEST, 0.1, 0.4, 2.0, 2.5]
+    assert (-np.log2(found)).tolist() == pytest.approx(expected, rel=1e-6)
 
 
 def test_a_key_that_ends_falls_ahead_of_its_counts() -> None:
     """Half a half-life of the fast pace after its end, half of it is left."""
     faded = 0.5 ** (0.5 / FASTER)
     slow, fast = 1e4 * faded, 1e3 * math.sqrt(0.5)
-    assert at_best(slow, fast, 1e-9, 0.0) == pytest.approx(1e4 * 0.5 / faded)
+    assert at_best(slow, fast, 1e-9) == pytest.approx(1e4 * 0.5 / faded)
 
 
 def test_tables_are_read_between_two_ages_in_proportion(

@@ -61,6 +61,7 @@ def check(found: Outcome, expected: Outcome, *, counts: bool = True) -> None:
     assert found.pairs == expected.pairs
     assert found.tally == expected.tally
     assert found.raised == expected.raised
+    assert found.doubtful == expected.doubtful
     assert found.life == pytest.approx(expected.life)
     if not counts:
         assert found.residents.keys() == expected.residents.keys()
@@ -71,11 +72,16 @@ def check(found: Outcome, expected: Outcome, *, counts: bool = True) -> None:
 @pytest.mark.parametrize("streams", [2, 3])
 @pytest.mark.parametrize("limits", LIMITS, ids=str)
 @pytest.mark.parametrize("thins", [0, 1])
+@pytest.mark.parametrize("weighs", [0, 1])
 def test_one_arrival_at_a_time(
-    streams: int, limits: dict[str, Any], thins: int, rng: np.random.Generator
+    streams: int,
+    limits: dict[str, Any],
+    thins: int,
+    weighs: int,
+    rng: np.random.Generator,
 ) -> None:
     rows = some_rows(streams, rng, late=True)
-    rules = rules_of(streams, limits, thins=thins)
+    rules = rules_of(streams, limits, thins=thins, weighs=weighs)
     compiled = Compiled(rules, rows, room=100)
     found = compiled.in_turn(probes_first=True)
     check(found, Plain(rules, rows[0].time).one_by_one(rows))

@@ -85,7 +85,7 @@ def run(
             {name: int(counts_of(batch)[name]) for name in REPORTED}
             for batch in done.batches
         ],
-        states=list(done.state_bytes),
+        states=list(done.state_digests),
         results=done.results,
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -11,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from effort import cases
 from oracle.bounded import Resident, Rules, Score, bounded_join
 from oracle.predicates import predicate_join
 from shedjoin import Band, Budget, MostImportant, MostResults, Where, local, policies
@@ -18,6 +18,7 @@ from shedjoin.errors import ParameterError
 from shedjoin.operators.multiway import shedder
 from shedjoin.spec.report import Report
 from shedjoin.state import merging
+from support.recalls import known
 
 from .predicates import Case, Condition
 
@@ -69,7 +70,7 @@ def keep_of(name: str, case: Case) -> Any:  # noqa: ANN401  (a goal or a policy)
 @pytest.mark.parametrize("first", range(0, 90, 30))
 def test_equals_the_oracle(first: int, name: str) -> None:
     shed = 0
-    for seed in range(first, first + 30):
+    for seed in range(first, first + cases(30)):
         case, rows = case_of(seed), seed % 17
         worth = value if name == "Greedy" else lambda _: 1.0
         rules = Rules(rows, LEAST, SCORES[name], worth)
@@ -86,12 +87,12 @@ def test_equals_the_oracle(first: int, name: str) -> None:
             assert batch.report.shed == truth.shed, place
             assert batch.report.importance == truth.importance, place
             shed += sum(truth.shed)
-    assert shed > 300
+    assert shed > 100
 
 
 @pytest.mark.parametrize("first", range(0, 90, 30))
 def test_a_budget_that_suffices_sheds_nothing(first: int) -> None:
-    for seed in range(first, first + 30):
+    for seed in range(first, first + cases(30)):
         case = case_of(seed)
         budget = Budget(rows=1000) if seed % 2 else Budget(memory="1 MB")
         run = case.run(budget=budget, restart_every=seed % 3, shards=1 + seed % 2 * 2)
@@ -132,19 +133,19 @@ def told(report: Report) -> Report:
     "budget", [Budget(rows=9), Budget(memory=4000), Budget(rows=9, by_shard=(0.1, 0.9))]
 )
 def test_started_again_after_every_micro_batch(budget: Budget, keep: Any) -> None:  # noqa: ANN401
-    for seed in range(0, 48, 2):
+    for seed in range(0, 2 * cases(24), 2):
         case = case_of(seed)
         if budget.by_shard and case.conditions[0].named.get("a") != ["k"]:
             continue
         shards = 2 if budget.by_shard else 1
         settings: dict[str, Any] = {"budget": budget, "keep": keep, "shards": shards}
         one, other = case.run(**settings), case.run(**settings, restart_every=1)
-        assert one.state_bytes == other.state_bytes, seed
+        assert one.state_digests == other.state_digests, seed
         for a, b in zip(one.batches, other.batches, strict=True):
             assert repr(a.results.to_pydict()) == repr(b.results.to_pydict()), seed
             assert repr(told(a.report)) == repr(told(b.report)), seed  # NaN, too
         again = case.run(**settings, blobs=1)
-        assert again.state_bytes == one.state_bytes
+        assert again.state_digests == one.state_digests
         checked(one, rows=budget.rows, size=None if budget.rows else 4000)
 
 
@@ -210,7 +211,7 @@ def test_most_results_beat_the_first_in_first_out(
 def test_recall_of_a_join_by_where_is_not_known() -> None:
     streams = Skewed.of("ab", 40, 500, count=3)
     on = Where("a.x", "<", "b.x")
-    assert math.isnan(streams.run(on, budget=Budget(rows=20)).report.recall)
+    assert streams.run(on, budget=Budget(rows=20)).report.recall is None
     assert streams.run(on, budget=Budget(rows=500)).report.recall == 1.0
 
 
@@ -263,7 +264,7 @@ def test_one_huge_row_and_a_small_budget() -> None:
         run = streams.run("k", budget=Budget(memory=8000), keep=keep, restart_every=1)
         checked(run, size=8000)
         assert run.report.matched > 0
-        assert run.report.recall < 1
+        assert known(run.report) < 1
 
 
 def test_nothing_comes() -> None:
@@ -277,6 +278,7 @@ def test_nothing_comes() -> None:
     assert sum(run.batches[2].report.resident) > 0
 
 
+@pytest.mark.long
 def test_state_does_not_grow_with_those_who_left() -> None:
     streams = Skewed.of("abc", 60, 50, count=60)
     run = streams.run("k", budget=Budget(rows=100), keep=policies.Rand())

@@ -1,7 +1,10 @@
 """Restarts, blob order and the number of shards change nothing."""
 
+from typing import Any
+
 import pytest
 
+from shedjoin import Within, local
 from support.streams import Case, make_case
 
 from .runs import Outcome, differences, run, truth
@@ -38,3 +41,19 @@ def test_any_number_of_shards(first: int) -> None:
         expected = truth(case)
         for shards in (1, 2, 5):
             check(case, expected, run(case, shards=shards))
+
+
+def test_results_can_be_counted_without_being_collected() -> None:
+    batches = local.clicks(impressions=2_000, batches=4, seed=1)
+    arguments: dict[str, Any] = {
+        "on": "ad_id",
+        "within": Within(after="15 minutes"),
+        "time": ("shown_at", "clicked_at"),
+    }
+    collected = local.join(batches, **arguments)
+    counted = local.join(batches, **arguments, collect=False)
+    assert counted.report == collected.report
+    assert counted.state_digests == collected.state_digests
+    assert collected.results.num_rows == counted.report.matched > 0
+    assert counted.results.num_rows == 0
+    assert counted.results.schema == collected.results.schema

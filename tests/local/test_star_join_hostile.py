@@ -99,7 +99,7 @@ def test_who_has_expired_is_not_related_any_more() -> None:
             for n in (0, 1)
         ]
         assert found(runs[0]) == found(runs[1])
-        assert runs[0].state_bytes == runs[1].state_bytes
+        assert runs[0].state_digests == runs[1].state_digests
 
 
 def test_a_relation_of_which_most_has_ended_is_stored_anew() -> None:
@@ -121,7 +121,7 @@ def test_a_relation_of_which_most_has_ended_is_stored_anew() -> None:
         pairs = {(0, 0), (1, 1), (1, 2), (2, 1), (2, 2)}
         pairs |= {(3, 3), (3, 4), (4, 3), (4, 4)}
         assert found(runs[0]) == found(runs[1]) == Counter(pairs)
-        assert runs[0].state_bytes == runs[1].state_bytes
+        assert runs[0].state_digests == runs[1].state_digests
         assert runs[0].batches[-2].report.relation == 1
         assert runs[0].batches[-1].report.state_bytes < 300_000
 

@@ -10,15 +10,22 @@ import numpy as np
 import pytest
 
 from oracle.policies import age_priorities
-from shedjoin.models.curve import AGES, LEVELS, Curve, age_of, level_of, priorities
+from shedjoin.models.curve import (
+    AGES,
+    COUNTS,
+    LEVELS,
+    Curve,
+    age_of,
+    level_of,
+    priorities,
+)
 from shedjoin.plan import recall
 
-from .plain import rates_by_age, shared_shape
+from .plain_curve import certain, rates_by_age, rates_by_level, typical_count
 from .rooms import room
 
 KEEP = (6400, 640, 3200)
 HALF_LIFE = 5000
-STRENGTH = 3.0
 
 
 class Evidence(NamedTuple):
@@ -119,19 +126,15 @@ def test_rates_by_age(streams: int, rng: np.random.Generator) -> None:
 def test_rates_by_level_lean_on_level_and_age(
     streams: int, rng: np.random.Generator
 ) -> None:
+    """The more keys the evidence of a level comes from, the less it leans."""
     curve, per_count = empty(streams), 2000.0
     matches, seconds = learn(curve, streams, rng)
-    found = curve.by_level(per_count)
-    typical = [2.0 ** ((level - 1.5) / 2.0) * per_count for level in range(LEVELS)]
     for stream in range(streams):
-        everything = total(matches, stream, None, None)
-        hoped = sum(total(seconds, stream, n, None) * typical[n] for n in range(LEVELS))
-        factor = min(max((everything + STRENGTH) / (hoped + STRENGTH), 0.01), 100.0)
-        rate = [
-            (total(matches, stream, level, None) + STRENGTH)
-            / (total(seconds, stream, level, None) + STRENGTH / (factor * start))
-            for level, start in enumerate(typical)
-        ]
+        curve.add_keys(stream, np.repeat([0, 1, 2], [1, 40, 400]), KEEP[stream])
+    found = curve.by_level(per_count)
+    keys = [1.0, 40.0, 400.0] + [0.0] * (LEVELS - 3)
+    expected = [typical_count(level) * per_count for level in range(LEVELS)]
+    for stream in range(streams):
         met, waited = (
             [
                 [total(some, stream, level, age) for age in range(AGES)]
@@ -139,31 +142,55 @@ def test_rates_by_level_lean_on_level_and_age(
             ]
             for some in (matches, seconds)
         )
-        shape = shared_shape(met, waited, rate)
-        for level in (0, 1, 2, 3, LEVELS - 1):
-            for age in range(AGES):
-                leaning = max(rate[level] * shape[age], 1e-30)
-                expected = (total(matches, stream, level, age) + STRENGTH) / (
-                    total(seconds, stream, level, age) + STRENGTH / leaning
-                )
-                assert found[stream, level, age] == pytest.approx(expected)
+        each = (certain(n) * sum(waited[n]) * expected[n] for n in range(LEVELS))
+        rates = rates_by_level(met, waited, keys, expected, sum(each))
+        for level in range(LEVELS):
+            assert found[stream, level].tolist() == pytest.approx(rates[level])
+
+
+def test_keys_count_for_the_part_of_a_life_that_they_had_rows() -> None:
+    curve = empty(2)
+    curve.add_keys(1, np.array([3, 3, 5]), KEEP[1] // 4)
+    curve.tick(HALF_LIFE)
+    curve.add_keys(1, np.array([3]), KEEP[1] // 2)
+    assert curve.keys[1, 3] == 0.75
+    assert curve.keys[1, 5] == 0.125
+    assert not curve.keys[0].any()
+
+
+def test_results_of_one_key_say_little_of_others() -> None:
+    """It matches ten times as often as its count says; others of its level may not."""
+    few, many = empty(2), empty(2)
+    for curve, keys in ((few, 1), (many, 300)):
+        curve.seconds[:, 16] = 100.0
+        curve.matches[:, 16] = 1000.0 * COUNTS[16]
+        curve.seconds[:, 20] = 1e4
+        curve.matches[:, 20] = 1e4 * COUNTS[20]  # as often as counts say
+        curve.keys[:, 20] = 1e4
+        curve.hoped[:] = AGES * (1e4 * COUNTS[20] + 100.0 * COUNTS[16])
+        curve.keys[:, 16] = keys
+    lone, common = (curve.by_level(1.0)[0, 16] / COUNTS[16] for curve in (few, many))
+    assert (lone < 3.0).all()
+    assert (common > 5.0).all()
 
 
 def test_ages_of_rare_keys_alone_are_not_poor() -> None:
     """Late ages that only rare keys have reached, when frequent ones left the slice."""
     curve = empty(2)
-    for level, rate, reached in ((12, 20.0, AGES // 2), (4, 1.0, AGES)):
+    curve.keys[:] = 1e4
+    for level, rate, reached in ((20, 20.0, AGES // 2), (12, 1.0, AGES)):
         curve.seconds[:, level, :reached] = 100.0
         curve.matches[:, level, :reached] = 100.0 * rate
+        curve.hoped += 100.0 * reached * COUNTS[level]
     found = curve.by_level(1.0)
-    assert found[:, 12] == pytest.approx(np.full((2, AGES), 20.0), rel=0.1)
+    assert found[:, 20] == pytest.approx(np.full((2, AGES), 20.0), rel=0.1)
     assert curve.by_age()[0, -1] == pytest.approx(1.0, rel=0.1)
 
 
 def test_without_evidence_a_level_is_as_good_as_its_count() -> None:
     found = empty(2).by_level(5.0)
     for level in range(LEVELS):
-        expected = 5.0 * 2.0 ** ((level - 1.5) / 2.0)
+        expected = 5.0 * typical_count(level)
         assert found[:, level] == pytest.approx(np.full((2, AGES), expected))
     assert not empty(2).by_age().any()
 
@@ -179,8 +206,9 @@ def test_matches_count_from_the_next_tick_on() -> None:
 
 
 def test_levels_are_half_octaves() -> None:
-    counts = [0.0, 0.49, 0.5, 0.7, 0.72, 1.0, 1.5, 2.0, 4.0, 1e9, math.inf]
-    assert level_of(np.array(counts)).tolist() == [0, 0, 0, 0, 1, 2, 3, 4, 6, 23, 23]
+    counts = [0.0, 1e-9, 0.031, 0.0312, 0.0443, 0.0625, 0.49, 0.5, 0.7, 0.72, 1.0, 1.5]
+    assert level_of(np.array(counts)).tolist() == [0, 0, 0, 0, 1, 2, 7, 8, 8, 9, 10, 11]
+    assert level_of(np.array([2.0, 4.0, 1e9, math.inf])).tolist() == [12, 14, 31, 31]
 
 
 def test_ages_are_parts_of_the_window() -> None:

@@ -14,27 +14,49 @@ from .rooms import room
 KEEP = (50, 20, 90)
 Row = tuple[int, int, int]
 """Stream, key and time."""
+Pair = tuple[int, int, int, int, float, int]
+"""Place of an arrival; stream and key of the earlier row, and how long it waited; the
+importance of the ghost and the class of its size."""
 
 
 def empty(streams: int, ghosts: int) -> Slice:
     return Slice(room(Slice.shapes(streams, ghosts)), KEEP[:streams])
 
 
-def plain_join(new: list[Row], old: list[Row]) -> list[Row]:
-    """Stream and key of the earlier row of each pair, and how long it waited."""
+def importance_of(time: int) -> float:
+    """What a row is worth in these tests, by its time."""
+    return 1.0 + time % 7
+
+
+def plain_join(new: list[Row], other: int, old: list[Row]) -> list[Pair]:
+    """Pairs of arrivals with rows of one other stream."""
     found = []
-    for stream, key, time in new:
-        for other, their_key, their_time in old:
+    for place, (stream, key, time) in enumerate(new):
+        for their_stream, their_key, their_time in old:
             waited = time - their_time
-            if other != stream and key == their_key:
+            if their_stream == other and key == their_key:
                 owner = other if waited >= 0 else stream
                 if abs(waited) <= KEEP[owner]:
-                    found.append((owner, key, abs(waited)))
+                    value = importance_of(their_time)
+                    octave = their_time % 16
+                    found.append((place, owner, key, abs(waited), value, octave))
     return sorted(found)
 
 
-def rows_of(seen: Seen) -> list[Row]:
-    return sorted(zip(*(part.tolist() for part in seen), strict=True))
+def pairs_of(found: tuple[IntArray, Seen]) -> list[Pair]:
+    rows, seen = found
+    return sorted(zip(rows.tolist(), *(part.tolist() for part in seen), strict=True))
+
+
+def put(part: Slice, stream: int, key: IntArray, time: IntArray) -> None:
+    """Keep ghosts, each with its importance and class of size."""
+    importance = np.array([importance_of(one) for one in time.tolist()])
+    part.add(stream, Ghosts(key, time, importance, (time % 16).astype(np.int8)))
+
+
+def ghosts_of(key: IntArray, time: IntArray) -> Ghosts:
+    """Ghosts without importance, each of the first class of sizes."""
+    return Ghosts(key, time, np.full(key.size, np.inf), np.zeros(key.size, np.int8))
 
 
 def column(rows: list[Row], at: int) -> IntArray:
@@ -70,12 +92,14 @@ def test_ghosts_match_what_an_unlimited_join_would(
         rows = [(stream, *row) for row in zip(keys, times, strict=True)]
         some = arrive(part, stream, rows, clock)
         keys_now = part.monitored(np.arange(40))
-        found = part.meet(stream, column(some, 1), column(some, 2))
-        expected = plain_join(some, [row for row in seen if keys_now[row[1]]])
-        assert rows_of(found) == expected
-        part.add(stream, column(some, 1), column(some, 2))
+        for other in set(range(streams)) - {stream}:
+            found = part.meet(stream, other, column(some, 1), column(some, 2))
+            old = [row for row in seen if keys_now[row[1]]]
+            expected = plain_join(some, other, old)
+            assert pairs_of(found) == expected
+            pairs += len(expected)
+        put(part, stream, column(some, 1), column(some, 2))
         seen += some
-        pairs += len(expected)
         shares.append(part.share)
     assert pairs > 20
     assert sorted(shares, reverse=True) == shares
@@ -95,11 +119,24 @@ def test_half_of_the_keys_are_left_out_each_time() -> None:
         before = after
 
 
+def test_groups_do_not_depend_on_who_is_monitored() -> None:
+    """They are about equally large, among all keys and among the monitored ones."""
+    part, keys = empty(2, 4), np.arange(64_000)
+    for _ in range(3):
+        assert not part.has_room(np.array([5, 0]), 0)
+    group, watched = part.group(keys, 32), part.monitored(keys)
+    for some in (group, group[watched]):
+        sizes = np.bincount(some, minlength=32)
+        assert sizes.size == 32
+        mean = some.size / 32
+        assert (abs(sizes - mean) < 4.5 * np.sqrt(mean)).all()
+
+
 @pytest.mark.parametrize("streams", [2, 3])
 def test_only_what_has_expired_goes_if_that_is_enough(streams: int) -> None:
     part = empty(streams, 8)
     time = np.array([9, 10, 11, 12, 60, 61, 62])
-    part.add(0, fresh := np.arange(7), time)
+    put(part, 0, fresh := np.arange(7), time)
     coming = np.zeros(streams, np.int64)
     coming[0] = 1
     assert part.has_room(coming, 1000)
@@ -108,6 +145,8 @@ def test_only_what_has_expired_goes_if_that_is_enough(streams: int) -> None:
     assert part.has_room(coming, 62)  # lived until 59, 60, 61 and 62
     assert part.ghosts(0).time.tolist() == [12, 60, 61, 62]
     assert part.ghosts(0).key.tolist() == fresh[3:].tolist()
+    left = [importance_of(one) for one in (12, 60, 61, 62)]
+    assert part.ghosts(0).importance.tolist() == left
     assert part.share == 1.0
     coming[0] = 4
     assert part.has_room(coming, 62)
@@ -119,34 +158,40 @@ def test_only_what_has_expired_goes_if_that_is_enough(streams: int) -> None:
 
 def test_ghosts_that_take_half_of_the_room_are_too_many() -> None:
     part = empty(2, 8)
-    part.add(1, np.arange(8), np.array([0, 0, 0, 100, 100, 100, 100, 100]))
+    put(part, 1, np.arange(8), np.array([0, 0, 0, 100, 100, 100, 100, 100]))
     assert not part.has_room(np.array([0, 1]), 100)  # five are left, but fit
     assert part.share == 0.5
 
 
 def test_ghosts_beyond_the_room_are_not_kept() -> None:
     part = empty(2, 4)
-    part.add(0, np.arange(6), np.arange(6))
+    put(part, 0, np.arange(6), np.arange(6))
     assert part.ghosts(0).key.tolist() == [0, 1, 2, 3]
 
 
-def test_others_are_all_other_streams() -> None:
-    part = empty(3, 4)
-    for stream in range(3):
-        part.add(stream, np.array([stream]), np.array([stream * 10]))
-    assert part.others(1).key.tolist() == [0, 2]
-    assert part.others(1).time.tolist() == [0, 20]
+def random_ghosts(rng: np.random.Generator, rows: int) -> Ghosts:
+    key, time = rng.integers(-3, 3, rows), rng.integers(-20, 30, rows)
+    return ghosts_of(key, time)._replace(importance=rng.normal(0.0, 1.0, rows))
 
 
 @pytest.mark.parametrize("keep", [0, 7, 1000])
 def test_matches_so_far(keep: int, rng: np.random.Generator) -> None:
+    """Their number, and the sums of their values and of the squares of these."""
     for rows in (0, 1, 40):
-        mine = Ghosts(rng.integers(-3, 3, rows), rng.integers(-20, 30, rows))
-        theirs = Ghosts(rng.integers(-3, 3, 30), rng.integers(-20, 30, 30))
-        pairs = list(zip(theirs.key.tolist(), theirs.time.tolist(), strict=True))
-        assert matches_so_far(mine, theirs, keep).tolist() == [
-            sum(key == own and 0 <= time - since <= keep for key, time in pairs)
-            for own, since in zip(mine.key.tolist(), mine.time.tolist(), strict=True)
+        mine, theirs = random_ghosts(rng, rows), random_ghosts(rng, 30)
+        values = [
+            [
+                value * other
+                for key, time, other in zip(*theirs[:3], strict=True)
+                if key == own and 0 <= time - since <= keep
+            ]
+            for own, since, value in zip(*mine[:3], strict=True)
         ]
-    nobody = Ghosts(np.zeros(0, np.int64), np.zeros(0, np.int64))
-    assert matches_so_far(nobody, nobody, keep).tolist() == []
+        met, total, squares = matches_so_far(mine, theirs, keep)
+        assert met.tolist() == [len(each) for each in values]
+        assert total.tolist() == pytest.approx([sum(each) for each in values])
+        expected = [sum(value**2 for value in each) for each in values]
+        assert squares.tolist() == pytest.approx(expected)
+    nobody = random_ghosts(rng, 0)
+    for column in matches_so_far(nobody, nobody, keep):
+        assert column.tolist() == []

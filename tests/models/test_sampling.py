@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from shedjoin.models.sampling import Outlook, Rows, outlook, pps_sizes
+from shedjoin.models.sampling import Outlook, Rows, outlook, pps_sizes, value_sizes
 
 
 def mean_place(fraction: float, coins: int) -> float:
@@ -32,33 +32,54 @@ def solved(use: Callable[[float], float], budget: float, high: float) -> float:
 def random_rows(rng: np.random.Generator, count: int = 40) -> Rows:
     expected = rng.exponential(3.0, count)
     met = rng.poisson(expected).astype(float)
-    return Rows(expected, met, rng.choice([0.2, 0.7, 0.75, 0.8, 1.0], count))
+    lived = rng.choice([0.2, 0.7, 0.75, 0.8, 1.0], count)
+    return Rows(expected, met, lived, value=np.ones(count), total=met, squares=met)
+
+
+def valued_rows(rng: np.random.Generator) -> Rows:
+    """Rows whose own values differ, as those of their matches do."""
+    rows = random_rows(rng)
+    own = rng.lognormal(-0.5, 1.0, rows.met.size)
+    theirs = [rng.normal(1.0, 1.0, int(met)) for met in rows.met]
+    return rows._replace(
+        value=value_sizes(own),
+        total=own * [each.sum() for each in theirs],
+        squares=own**2 * [(each**2).sum() for each in theirs],
+    )
 
 
 def plain_variances(
     rows: Rows, room: float, share: float, fraction: float
 ) -> list[float]:
-    """Variances of a count under the three schemes, row by row."""
+    """Variances of a sum under the three schemes, row by row."""
     columns = (column.tolist() for column in rows)
-    mean, count = float(rows.expected.mean()), rows.expected.size
-    sizes = [0.9 * one / mean + 0.1 for one in rows.expected.tolist()]
+    mean = float(rows.expected.mean())
+    sizes = [
+        (0.9 * expected / mean + 0.1) * value
+        for expected, value in zip(rows.expected, rows.value, strict=True)
+    ]
     scale = solved(lambda x: sum(min(1.0, x * one) for one in sizes), room, 1e6)
-    eq = pps = uniform = seen = hidden = 0.0
+    values = rows.value.tolist()
+    even = solved(lambda x: sum(min(1.0, x * one) for one in values), room, 1e6)
+    eq = pps = uniform = seen = hidden = results = worth = 0.0
     scatter = []
-    for (expected, met, lived), size in zip(
+    for (expected, met, lived, value, total, squares), size in zip(
         zip(*columns, strict=True), sizes, strict=True
     ):
         if lived < 0.75:
             continue
         whole, coins = met / lived, max(1.0, round(expected))
-        eq += whole**2 * (count / room - 1.0)
-        pps += whole**2 * (1.0 / min(1.0, scale * size) - 1.0)
-        uniform += min(whole, coins) * (1.0 / fraction - 1.0)
+        eq += (total / lived) ** 2 * (1.0 / min(1.0, even * value) - 1.0)
+        pps += (total / lived) ** 2 * (1.0 / min(1.0, scale * size) - 1.0)
+        if met:
+            uniform += squares / met * min(whole, coins) * (1.0 / fraction - 1.0)
+        results += whole
+        worth += abs(total) / lived
         seen += max(0.0, whole - coins)
         scatter.append((whole - coins) ** 2 / coins)
         hidden += math.sqrt(coins / (2.0 * math.pi))
     luck = math.sqrt(min(1.0, sum(scatter) / len(scatter)))
-    missed = max(seen, luck * hidden) / math.sqrt(share)
+    missed = worth / results * max(seen, luck * hidden) / math.sqrt(share)
     return [eq, pps, uniform + (5.0 * missed) ** 2]
 
 
@@ -67,10 +88,16 @@ def total_places(coins: list[int], chance: float) -> float:
     return sum(mean_place(chance, count) for count in coins)
 
 
+@pytest.mark.parametrize("made", [random_rows, valued_rows])
 @pytest.mark.parametrize(("share", "capacity"), [(1.0, 10.0), (0.25, 60.0), (0.5, 4.0)])
-def test_outlook(share: float, capacity: float, rng: np.random.Generator) -> None:
+def test_outlook(
+    made: Callable[[np.random.Generator], Rows],
+    share: float,
+    capacity: float,
+    rng: np.random.Generator,
+) -> None:
     for _ in range(5):
-        rows, room = random_rows(rng), share * capacity
+        rows, room = made(rng), share * capacity
         coins = [max(1, round(one)) for one in rows.expected.tolist()]
         found = outlook(rows, share, capacity)
         fraction = solved(partial(total_places, coins), room, 1.0)
@@ -99,3 +126,10 @@ def test_sizes_are_one_on_average(rng: np.random.Generator) -> None:
     assert sizes.mean() == pytest.approx(1.0)
     assert sizes.min() >= 0.1
     assert pps_sizes(expected, 0.0).tolist() == [1.0] * 30
+
+
+def test_no_value_is_without_a_size() -> None:
+    """Signs do not matter, and what is below 5 % of the mean counts as that."""
+    relative = np.array([0.0, 0.01, 0.2, 1.0, 30.0])
+    assert value_sizes(relative).tolist() == [0.05, 0.05, 0.2, 1.0, 30.0]
+    assert value_sizes(-relative).tolist() == [0.05, 0.05, 0.2, 1.0, 30.0]

@@ -52,7 +52,7 @@ def test_models_go_on_from_a_copy_of_their_words(
     streams: int, samples: bool, rng: np.random.Generator
 ) -> None:
     models = Models(KEEP[:streams], 30, samples=samples)
-    assert models.words.size == Models.words_of(30, streams)
+    assert models.words.size == Models.words_of(streams)
     for step in range(12):
         stream, key, time = arrivals(rng, streams, step)
         importance = rng.random(40)
@@ -63,10 +63,33 @@ def test_models_go_on_from_a_copy_of_their_words(
         assert copy.clock_us == models.clock_us == int(time[-1])
         assert copy.outlook == models.outlook
         assert copy.rate(0) == models.rate(0)
-    assert (models.outlook.fraction < 1.0) == samples
+    assert (models.outlook.fraction < 1.0) == (samples and streams == 2)
     age = models.clock_us - time
     expected = models.priority(stream, key, age)
     assert expected.any()
     assert copy.priority(stream, key, age).tolist() == expected.tolist()
     expected = models.mean_worth(stream, importance)
     assert copy.mean_worth(stream, importance).tolist() == expected.tolist()
+
+
+def test_models_go_on_in_words_with_more_room(rng: np.random.Generator) -> None:
+    """Twice as many keys fit in there; nothing that was learned is lost."""
+    models, keys = Models(KEEP[:2], 30), 900
+    time = np.sort(rng.integers(10_000_000, 11_000_000, 2 * keys))
+    stream, key = np.arange(2 * keys) % 2, np.arange(2 * keys) // 2
+    models.observe(stream[:800], key[:800], time[:800])
+    assert [models.is_crowded] == [False]
+    models.observe(stream[800:], key[800:], time[800:])
+    assert [models.is_crowded] == [True]
+    words = np.zeros(models.roomier_words, np.int64)
+    models.copy_to(words)
+    larger = Models(KEEP[:2], 30, words=words)
+    assert larger.frequency.keys == 2 * models.frequency.keys
+    assert not larger.is_crowded
+    for each in (models, larger):
+        each.observe(stream[:5], key[:5], time[-1] + np.arange(5))
+    age = larger.clock_us - time
+    expected = models.priority(stream, key, age)
+    assert expected.any()
+    assert larger.priority(stream, key, age).tolist() == expected.tolist()
+    assert larger.rate(1) == models.rate(1) > 0.0

@@ -87,3 +87,24 @@ def test_below_zero_counts_too() -> None:
     worth.add(np.ones(2, np.int64), np.array([-3.0, 1.0]), 1.0)
     found = worth.mean(np.zeros(3, np.int64), np.array([2.0, 0.0, -5.0]))
     assert found.tolist() == pytest.approx([-1.0, -1.5, -5.0])
+
+
+def test_relative_to_the_mean_of_the_own_stream() -> None:
+    worth, stream = empty(2), np.array([0, 0, 1, 1])
+    mine = np.array([3.0, np.inf, 3.0, -8.0])
+    assert worth.relative(stream, mine).tolist() == [1.0] * 4  # nothing is known yet
+    worth.add(np.array([0, 0, 1]), np.array([np.inf, np.inf, 0.0]), 1.0)
+    assert worth.relative(stream, mine).tolist() == [1.0] * 4
+    worth.add(np.ones(3, np.int64), np.array([1.0, 4.0, 11.0]), 1.0)
+    assert worth.relative(stream, mine).tolist() == [1.0, 1.0, 0.75, -2.0]
+
+
+def test_relative_values_stay_finite() -> None:
+    """One that is beyond all measure has a size, and so have those after it."""
+    worth, stream = empty(2), np.zeros(2, np.int64)
+    worth.add(stream, np.array([1e-300, 1e-300]), 1.0)
+    found = worth.relative(stream, np.array([1e150, -1e150]))
+    assert found.tolist() == pytest.approx([1e9, -1e9])
+    worth.add(stream, np.array([1e150, 1e150]), 1.0)
+    found = worth.relative(stream, np.array([1e150, 1.0]))
+    assert np.isfinite(found**2).all()

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from effort import cases
 from shedjoin import Budget, MostImportant, MostResults, Within, local, policies
 from shedjoin.columns.placing import shard_of
 from shedjoin.offline import StarArchive, star_join, star_optimum
@@ -23,7 +24,7 @@ from shedjoin.spec.shedding import Discipline
 from shedjoin.types import IntArray
 
 START_US = 1_700_000_000_000_000
-SEEDS = 20
+SEEDS = cases(20)
 TIMES = ("left_time", "right_time")
 SHEDDING = [
     kind()
@@ -86,7 +87,9 @@ class World:
             within=self.within,
             time=TIMES,
             shards=shards,
-            budget=Budget(rows=shards * self.rows, split=0.5),
+            budget=Budget(
+                rows=shards * self.rows, split=0.5, by_shard=[1 / shards] * shards
+            ),
             keep=keep,
             discipline=discipline,
         ).results

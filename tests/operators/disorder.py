@@ -4,8 +4,8 @@ import random
 from collections.abc import Iterator
 from itertools import pairwise
 
-from shedjoin.operators.exact.runs import Run
 from shedjoin.operators.exact.store import WindowStore
+from shedjoin.operators.frame.runs import Run
 from shedjoin.spec.streams import JoinSpec
 from support.shards import Arrival, Batch, make_spec
 from support.sides import SIDES, Side

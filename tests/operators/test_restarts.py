@@ -21,7 +21,7 @@ from shedjoin.local.shard import LocalShard, MemoryBlobs
 from shedjoin.local.tables import make_spec
 from shedjoin.operators.budgeted.join import BudgetedJoin
 from shedjoin.policies import EqCluster, Fifo, Greedy, IJoin, PpsCluster, Prob, Uniform
-from shedjoin.policies.goals import shedding_of
+from shedjoin.policies.goals import shedding_of, values_of
 from shedjoin.spec.recompute import DEFAULT, Successive
 from shedjoin.spec.report import Report
 from shedjoin.spec.streams import JoinSpec
@@ -81,7 +81,7 @@ def go_on(
     spec = start.spec
     shard = LocalShard(spec, 0)
     shard.blobs = blobs
-    source = "bid" if isinstance(start.keep, MostImportant) else None
+    source = values_of(start.keep)  # type: ignore[arg-type]
     delivery = Delivery(importance=(source, None))
     results: Results = Counter()
     reports = []
@@ -114,6 +114,7 @@ def restarted(*starts: Start) -> tuple[Results, list[Report]]:
 
 
 IMPORTANT = MostImportant("bid")
+BY_VALUE = Sample(of="bid")
 MAY_CHANGE = {
     "policy": (Start(Fifo()), Start(Prob()), Start(MostResults())),
     "importance comes": (Start(Prob()), Start(IMPORTANT)),
@@ -129,6 +130,7 @@ MAY_CHANGE = {
     "recomputation": (Start(), Start(recompute=Successive())),
     "no sample any more": (Start(Sample()), Start(Prob())),
     "another sample": (Start(EqCluster(4)), Start(PpsCluster(4))),
+    "a value comes and goes": (Start(Sample()), Start(BY_VALUE), Start(Sample())),
     "wide text": (Start(), Start(large=True), Start(), Start(large=True)),
 }
 

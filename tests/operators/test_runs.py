@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from shedjoin.operators.exact.runs import Run, worth_moving
+from shedjoin.operators.frame.runs import Run, worth_moving
 from shedjoin.state.merging import SMALL_BYTES
 from shedjoin.state.segments import Segment
 

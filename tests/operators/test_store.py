@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from shedjoin.columns import batches
-from shedjoin.operators.exact import ring, runs
-from shedjoin.operators.frame import results
+from shedjoin.operators.frame import results, runs
 from shedjoin.state import merging
 from support.shards import Arrival, Shard, check, make_spec
 from support.sides import LEFT, RIGHT
@@ -31,7 +30,7 @@ BATCHES = 30
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sizes so small that short streams grow, shrink, wrap, clean and merge."""
-    monkeypatch.setattr(ring, "_SMALLEST", 4)
+    monkeypatch.setattr(runs, "_FEWEST_SLOTS", 4)
     monkeypatch.setattr(runs, "_SLACK_ROWS", 8)
     monkeypatch.setattr(merging, "_SMALLEST_BYTES", 100)
     monkeypatch.setattr(merging, "SMALL_BYTES", 2000)

@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from effort import THOROUGH
 from shedjoin.errors import ParameterError
 from shedjoin.policies import POLICIES, EqCluster, Fifo, Policy, Residents
 from shedjoin.testing import CHECKS, Trials, check_policy
@@ -52,10 +53,18 @@ def trials(policy: Policy, streams: int, seed: int = 0) -> Trials:
     return Trials(streams, seed, GOOD.get(name, ()), BAD.get(name, ()))
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, check in CHECKS.items() if not check.slow]
-)
-@pytest.mark.parametrize("kind", POLICIES, ids=lambda kind: kind.__name__)
+QUICK = [name for name, check in CHECKS.items() if not check.slow]
+EVERY = [
+    pytest.param(kind, name, id=f"{kind.__name__}-{name}")
+    for place, kind in enumerate(POLICIES)
+    for number, name in enumerate(QUICK)
+    if THOROUGH or (place + number) % 3 == 0
+]
+"""Each policy with a third of the checks, and each check with a third of the policies;
+all of them by ``make test-all``."""
+
+
+@pytest.mark.parametrize(("kind", "name"), EVERY)
 def test_policy(kind: type[Policy], name: str) -> None:
     policy = kind()
     CHECKS[name](policy, trials(policy, STREAMS.get(name, 2)))

@@ -10,6 +10,7 @@ from typing import ClassVar, cast, get_args
 import numpy as np
 import pytest
 
+from effort import cases
 from oracle import policies as slow
 from oracle.shedding import Order, Rules, Score, simulate
 from shedjoin import Every
@@ -33,6 +34,7 @@ from .streams import pairs, random_arrivals, run
 
 WINDOW = 9
 CURVE = (3, 0, 2, 1, 4, 0, 0, 1, 2)
+SEEDS = (2, 0, 1)[: cases(3)]
 FREQUENCY = ({0: 0.1, 1: 0.4, 2: 0.3, 3: 0.2}, {0: 0.5, 1: 0.1, 2: 0.25, 3: 0.15})
 
 
@@ -129,7 +131,7 @@ def test_schemes(
     capacity: int | tuple[int, int],
     discipline: Discipline,
 ) -> None:
-    for seed in range(3):
+    for seed in SEEDS:
         check(policy, score, capacity, discipline, seed)
 
 
@@ -139,7 +141,7 @@ def test_schemes(
 def test_ijoin(maturity: int, foresight: bool, decay: float) -> None:
     policy = ijoin(maturity, foresight=foresight, decay=decay)
     score = slow.ijoin(maturity, 3, 0.7, decay or None)
-    for seed in (0, 3, 6, 9):
+    for seed in (0, 3, 6, 9)[: cases(4)]:
         check(policy, score, (4, 4), "shed_then_join", seed)
 
 

@@ -27,6 +27,7 @@ from shedjoin.policies import (
     ProbeNoInsert,
     ValuePni,
 )
+from shedjoin.spec.report import Report
 
 KEYS, ROWS, BATCHES, FROM = 200, 250, 60, 12
 KINDS = ("direct", "inverse", "uncorrelated")
@@ -133,7 +134,7 @@ def test_results_are_a_part_of_the_exact_ones(kind: str, policy: Policy) -> None
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("share", [0.2, 0.4, 0.7])
+@pytest.mark.parametrize("share", [0.2, 0.7])
 @pytest.mark.parametrize("policy", [CoinFlip(), ProbeNoInsert(), ValuePni()])
 def test_work_keeps_to_the_share(kind: str, policy: Policy, share: float) -> None:
     assert done(kind, throttled(kind, policy, share)) == pytest.approx(share, rel=0.1)
@@ -189,8 +190,7 @@ def test_the_recall_reported_is_right(kind: str, policy: Policy) -> None:
     """Over all micro-batches under the throttle, within 0.03."""
     run = throttled(kind, policy, 0.4)
     reports = [batch.report for batch in run.batches[FROM + 1 :]]
-    exactly = sum(report.slice_exact for report in reports)
-    told = sum(report.slice_matched for report in reports) / exactly
+    told = sum(reports, Report()).recall
     assert told == pytest.approx(results(run) / results(exact(kind)), abs=0.03)
 
 
@@ -214,7 +214,7 @@ def test_restarts_and_order_change_nothing() -> None:
         for every in (0, 2)
     ]
     assert np.array_equal(pairs(runs[0]), pairs(runs[1]))
-    assert len(set(runs[1].state_bytes)) == BATCHES
+    assert len(set(runs[1].state_digests)) == BATCHES
     for one, other in zip(*(run.batches for run in runs), strict=True):
         assert one.report.shed == other.report.shed
 
@@ -237,7 +237,7 @@ def test_all_that_a_budget_may_be_with(policy: Policy, options: Any) -> None:  #
     run = local.join(few, control={4: [throttle(0.3)]}, **arguments)
     assert is_part(run, exact("inverse"))
     again = local.join(few, control={4: [throttle(0.3)]}, restart_every=1, **arguments)
-    assert again.state_bytes == run.state_bytes
+    assert again.state_digests == run.state_digests
 
 
 def test_both_budgets_hold() -> None:
@@ -274,6 +274,7 @@ def test_importance_decides_if_it_is_the_goal() -> None:
     assert found[MostImportant] > 5 * found[MostResults]
 
 
+@pytest.mark.slow
 def test_a_sample_stays_unbiased_under_a_throttle() -> None:
     """The weights of the results add up to the exact number, over 12 seeds."""
     whole = results(exact("inverse"))

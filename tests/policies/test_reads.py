@@ -27,6 +27,7 @@ OF_MODELS: dict[str, Callable[[Residents], object]] = {
     "priority_by_age": Residents.priority_by_age,
     "expected_matches": Residents.expected_matches,
     "cluster_sizes": Residents.cluster_sizes,
+    "value_sizes": Residents.value_sizes,
     "mean_worth": Residents.mean_worth,
     "outlook": lambda rows: rows.outlook,
     "models": lambda rows: rows.models,

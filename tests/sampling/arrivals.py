@@ -86,12 +86,17 @@ def run(
         on="k",
         within=Within(before=f"{window} seconds", after=f"{window} seconds"),
         time=TIMES,
-        budget=Budget(rows=total, split=split),
+        budget=Budget(rows=total, split=split, by_shard=equal_parts(shards)),
         keep=policy,
         restart_every=restart_every,
         shards=shards,
         seed=seed,
     )
+
+
+def equal_parts(shards: int) -> list[float]:
+    """Parts of a budget that shards do not share by what comes."""
+    return [1 / shards] * shards
 
 
 def lot(seed: int, key: int, number: int) -> float:
@@ -135,7 +140,7 @@ def by_shard(
     found = []
     reached = watermarks(arrivals)
     for own, numbers in mine.items():
-        share = Budget(rows=capacity).share(own, shards)
+        share = Budget(rows=capacity, by_shard=equal_parts(shards)).share(own, shards)
         part = [arrivals[number] for number in numbers]
         known = [reached[number] for number in numbers]
         for left, right, owner, weight in sampled_join(

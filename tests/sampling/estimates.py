@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from shedjoin.policies import Policy
+from shedjoin.policies.goals import Goal
 from shedjoin.sampling.horvitz_thompson import TRUSTED_FROM
 from shedjoin.sampling.intervals import Interval, cluster_interval
 from shedjoin.types import BoolArray, FloatArray
 
-from .policies import Scheme
 from .streams import Stream, column, sample
 
+Drawn: TypeAlias = Callable[..., Goal | Policy]
+"""What draws samples; takes a seed."""
 WHAT = ("count", "sum", "mean")
 
 
@@ -66,12 +70,12 @@ class Estimates(NamedTuple):
         return "\n".join(lines)
 
 
-def estimates(stream: Stream, policy: Scheme, memory: float, runs: int) -> Estimates:
+def estimates(stream: Stream, drawn: Drawn, memory: float, runs: int) -> Estimates:
     """Draw samples that differ in their seeds alone."""
     truth = np.array([stream.count, stream.total, stream.mean])
     found: list[list[Interval]] = []
     for seed in range(runs):
-        run = sample(stream, policy(seed=seed), stream.rows(memory))
+        run = sample(stream, drawn(seed=seed), stream.rows(memory))
         weight, value = column(run, "_weight"), column(run, "left_value")
         cluster = run.results["_cluster"].to_numpy()
         found.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
@@ -15,6 +15,7 @@ from shedjoin.datasets.workloads import Frequencies, aged, zipf
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.policies import Policy
+from shedjoin.policies.goals import Goal
 
 Name = Literal["direct", "inverse", "uncorrelated", "aged"]
 NAMES: tuple[Name, ...] = ("direct", "inverse", "uncorrelated", "aged")
@@ -30,9 +31,11 @@ class Stream:
     Attributes
     ----------
     held
-        Rows of both sides that an unlimited window holds on average.
+        Rows that an unlimited window holds on average, of the sides that wait.
     count, total
         All results, and the sum of the left values over them.
+    left_waits_alone
+        Right rows match earlier left rows only, as clicks match impressions.
     """
 
     batches: tuple[tuple[pa.Table, pa.Table], ...]
@@ -40,6 +43,7 @@ class Stream:
     held: float
     count: int
     total: float
+    left_waits_alone: bool = False
 
     @property
     def mean(self) -> float:
@@ -72,26 +76,37 @@ def stream(name: Name, *, rows: int = 2000, window_s: int = 60) -> Stream:
     return known(batches, window_s)
 
 
-def known(batches: Batches, window_s: int, seconds: int = _SECONDS) -> Stream:
+def known(
+    batches: Batches,
+    window_s: int,
+    seconds: int = _SECONDS,
+    *,
+    left_waits_alone: bool = False,
+) -> Stream:
     """A stream with its truth; the notes of its rows are of no use here."""
     lean = tuple(
         (left.drop_columns("left_note"), right.drop_columns("right_note"))
         for left, right in batches
     )
-    there = sum(table.num_rows for tables in lean for table in tables)
+    sides = 1 if left_waits_alone else 2
+    there = sum(table.num_rows for tables in lean for table in tables[:sides])
     held = there * window_s / seconds
-    found = sample(Stream(lean, window_s, held, 0, 0.0), None, 0).results
-    value = found["left_value"].to_numpy()
-    return Stream(lean, window_s, held, found.num_rows, float(value.sum()))
+    unknown = Stream(lean, window_s, held, 0, 0.0, left_waits_alone)
+    found = sample(unknown, None, 0).results
+    total = float(found["left_value"].to_numpy().sum())
+    return replace(unknown, count=found.num_rows, total=total)
 
 
-def sample(stream: Stream, policy: Policy | None, rows: int, *, shards: int = 1) -> Run:
+def sample(
+    stream: Stream, policy: Goal | Policy | None, rows: int, *, shards: int = 1
+) -> Run:
     """Join a stream; without a policy there is no budget."""
     length = f"{stream.window_s} seconds"
+    before = "0 seconds" if stream.left_waits_alone else length
     return join(
         stream.batches,
         on="key",
-        within=Within(before=length, after=length),
+        within=Within(before=before, after=length),
         time=TIMES,
         shards=shards,
         budget=None if policy is None else Budget(rows=rows),

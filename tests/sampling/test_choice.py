@@ -101,7 +101,12 @@ def again(stream: Stream, keep: Goal | Policy, restart_every: int, seed: int) ->
 
 
 @pytest.mark.parametrize(
-    "keep", [EqCluster(3), PpsCluster(3), Uniform(0.4, seed=3), Sample()], ids=str
+    "keep",
+    [
+        *(EqCluster(3), PpsCluster(3), Uniform(0.4, seed=3)),
+        *(Sample(), Sample(of="left_value")),
+    ],
+    ids=str,
 )
 def test_a_restart_changes_nothing(keep: Goal | Policy) -> None:
     stream = zipfian("uncorrelated", 1.0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from pathlib import Path
 from typing import Any
@@ -79,5 +78,9 @@ def test_streams_restarted(case: str, spark: SparkSession, tmp_path: Path) -> No
     last = [counts for counts in found.observed() if counts["resident_a"]][-1]
     resident = tuple(last[f"resident_{name}"] for name in NAMES)
     assert resident == here.batches[-1].report.resident
-    known = math.isfinite(float(last["slice_exact"]))
-    assert known == (case != "where")
+    assert last["recall"] == 1.0  # nothing came, so nothing is missing
+    told = here.batches[-1].report
+    last = [counts for counts in found.observed() if counts["seen_a"]][-1]
+    assert (told.recall is None) == (case == "where")
+    assert last["recall"] == pytest.approx(told.recall)
+    assert str(last["recall_state"]) == told.recall_state

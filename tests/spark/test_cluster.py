@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from shedjoin import Budget
+
 from .clusters import SPECULATION, cluster, plan_kills
-from .named_joins import SHUFFLED, joined, locate, streams
+from .named_joins import JOINS, SHUFFLED, joined, locate, streams
 from .processes import wait_for_end
 from .queries import Counts, Run, finish, same, start
 from .sources import Sources
@@ -42,6 +44,7 @@ def check(spark: SparkSession, folder: Path, seed: int, names: Sequence[str]) ->
         assert len(expected.rows) > 1000
         if name not in SHUFFLED:  # of those Spark counts twice what is done twice
             assert counted(written["observed"]) == counted(expected.observed())
+            check_budget(written["observed"], JOINS[name].get("budget"))
         compare_states(spark, home, home / "calm")
     batches = len(list((folder / "in" / "left").iterdir()))
     sources.write(streams(seed, batches + 1)[batches:], first=batches)
@@ -50,6 +53,13 @@ def check(spark: SparkSession, folder: Path, seed: int, names: Sequence[str]) ->
     ):
         assert found.observed()[0]["matched"] > 100
         assert same(found.rows, expected.rows)
+
+
+def check_budget(observed: list[Counts], budget: Budget | None) -> None:
+    """All shards together hold at most the budget, in every micro-batch."""
+    if budget is not None and budget.rows is not None:
+        held = [each["resident_left"] + each["resident_right"] for each in observed]
+        assert budget.rows // 2 < max(held) <= budget.rows
 
 
 def counted(observed: list[Counts]) -> list[Counts]:

@@ -65,6 +65,7 @@ def restore(folder: Path, state_mb: int, limit_mb: int) -> None:
     assert found["results"] == 2 * 10 + rows  # the rows of the first micro-batch again
 
 
+@pytest.mark.long
 def test_restore_does_not_hold_the_window(tmp_path: Path) -> None:
     restore(tmp_path, state_mb=600, limit_mb=400)
 
@@ -91,7 +92,11 @@ def test_81_million_results_of_one_key(tmp_path: Path, budget: int) -> None:
     assert found["fallbacks"] == 0
 
 
-@pytest.mark.parametrize("budget", [0, 2000], ids=["exact", "budget"])
+@pytest.mark.parametrize(
+    "budget",
+    [pytest.param(0, marks=pytest.mark.long), 2000],
+    ids=["exact", "budget"],
+)
 def test_a_micro_batch_is_not_held(tmp_path: Path, budget: int) -> None:
     """Half a gigabyte of arrivals."""
     half = 1_100_000

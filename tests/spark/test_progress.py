@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 import shedjoin
 from shedjoin import Within
-from shedjoin.spec.report import count_types
+from shedjoin.spec.report import OTHER_BUDGETS, count_types
 
 from .frames import MINUTE, as_streams
 from .queries import Counts, Run, run
@@ -21,6 +21,14 @@ pytestmark = pytest.mark.spark
 
 KEYS = list(range(50))
 OF_A_SHARD = ("max_resident", "max_matched", "max_state_bytes", "min_watermark_ms")
+RECALLS = {
+    f"{name}{end}"
+    for name in (
+        *("recall", "importance_recall"),
+        *("recall_so_far", "importance_recall_so_far"),
+    )
+    for end in ("", "_low", "_high")
+}
 Batch = tuple[pa.Table, pa.Table]
 
 
@@ -66,8 +74,10 @@ def test_counts_under_the_name_given(spark: SparkSession, tmp_path: Path) -> Non
         ["clicks"] for _ in found.progress
     ]
     batches = found.observed("clicks")
-    names = {*count_types(("left", "right")), *OF_A_SHARD}
+    names = {*count_types(("left", "right")), *OF_A_SHARD, *RECALLS, "recall_state"}
+    names |= {name.replace("expected", "recall_at") for name in OTHER_BUDGETS.values()}
     assert all(set(counts) == names for counts in batches)
+    assert all(counts["recall"] == 1.0 for counts in batches)
     for counts in batches[:4]:
         both = counts["resident_left"] + counts["resident_right"]
         assert both / 8 <= counts["max_resident"] < both

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 import shedjoin
 from shedjoin import Avg, Budget, Count, Sample, Sum, Within
 from shedjoin.errors import ColumnError, ParameterError, ShedjoinError
-from shedjoin.policies import EqCluster, Policy, PpsCluster, Uniform
+from shedjoin.policies import EqCluster, PpsCluster, Uniform
 from shedjoin.sampling.aggregates import Aggregate
 
 from .budgets import Tables, locally, on_spark, streams
@@ -127,16 +127,20 @@ SAMPLED = ("left", "right", "_weight", "_cluster")
 
 
 @pytest.mark.parametrize(
-    "by",
-    [None, pytest.param(Uniform(seed=5), marks=pytest.mark.long)],
-    ids=["best", "uniform"],
+    "keep",
+    [
+        Sample(),
+        Sample(of=("left_price", None)),
+        pytest.param(Sample(by=Uniform(seed=5)), marks=pytest.mark.long),
+    ],
+    ids=["best", "by value", "uniform"],
 )
 def test_same_rows_and_weights_as_without_an_engine(
-    by: Policy | None, spark: SparkSession, tmp_path: Path
+    keep: Sample, spark: SparkSession, tmp_path: Path
 ) -> None:
     """Also across a restart in the middle."""
     sent = streams(3, 6)
-    options: dict[str, Any] = {"budget": Budget(rows=300), "keep": Sample(by=by)}
+    options: dict[str, Any] = {"budget": Budget(rows=300), "keep": keep}
     found = on_spark(spark, tmp_path, sent, SAMPLED, **options)
     assert sorted(found.rows) == locally(sent, SAMPLED, **options)
     weights = [row[2] for row in found.rows]
@@ -184,6 +188,14 @@ WRONG: dict[str, tuple[str, dict[str, Any], type[ShedjoinError], str, str]] = {
     "shed first": (
         *("v int", {"discipline": "shed_then_join"}, ParameterError),
         *("discipline='shed_then_join' leaves results out", '"probe_then_insert"'),
+    ),
+    "a value that no stream has": (
+        *("v int", {"keep": Sample(of="bid")}, ColumnError),
+        *("the column 'bid', which no stream has", "left has ['k', 'left_time', 'v']"),
+    ),
+    "a value of no stream": (
+        *("v int", {"keep": Sample(of=7)}, ParameterError),
+        *("which does not say of which stream it is", "pass a pair: (left, None)"),
     ),
 }
 

@@ -14,6 +14,7 @@ from shedjoin.control.message import decode_message
 from shedjoin.control.record import KEPT
 from shedjoin.models.costs import Costs, Seconds
 from shedjoin.spark.throttle import _Query
+from shedjoin.spec.recall import ESTIMATED
 
 BUDGET = Budget(cpu="2 seconds")
 
@@ -39,7 +40,8 @@ class Watched:
         )
         record = {"in_force": self.in_force, "entries": self.entries}
         counts: dict[str, float] = {f"{name}_l": rows for name in ("seen", "stored")}
-        counts |= {"matched": 10 * rows, "slice_exact": exact, "slice_matched": 0}
+        counts |= {"matched": 10 * rows, "measured": 0, "missed": exact}
+        counts |= {"recall_code": ESTIMATED}
         counts |= {"looked": looked, "looked_exact": looked}
         told = counts | {"control": json.dumps(record)}
         self._query.adapt(progress, told, BUDGET, self.control, "join")

@@ -82,8 +82,12 @@ def test_changes_differ_from_each_other() -> None:
 
 def test_every_field_but_the_output_is_tried() -> None:
     tried = {name for change in CHANGES.values() for name in change}
-    free = {"output", "shedding"}
+    free = {"output", "shedding", "lateness_us"}
     assert tried == {field.name for field in fields(JoinSpec)} - free
+
+
+def test_the_delay_of_watermarks_may_change() -> None:
+    assert replace(SPEC, lateness_us=5).fingerprint() == SPEC.fingerprint()
 
 
 def test_the_delay_of_a_relation_may_change() -> None:

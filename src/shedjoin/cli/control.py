@@ -36,13 +36,13 @@ def send(
     try:
         told = json.loads(settings)
     except ValueError as error:
-        _fail(f"{settings!r} is not JSON: {error}.", 'write {"budget": {"rows": 1000}}')
+        fail(f"{settings!r} is not JSON: {error}.", 'write {"budget": {"rows": 1000}}')
     if not isinstance(told, dict):
-        _fail(f"{settings!r} is not an object.", 'write {"budget": {"rows": 1000}}')
+        fail(f"{settings!r} is not an object.", 'write {"budget": {"rows": 1000}}')
     try:
         name = Control(folder).send(**told)
     except ShedjoinError as error:
-        _fail(error.problem, error.fix)
+        fail(error.problem, error.fix)
     Console().print(name)
 
 
@@ -88,6 +88,7 @@ def _show_loads(control: Control) -> None:
         Console().print(table)
 
 
-def _fail(problem: str, fix: str) -> NoReturn:
+def fail(problem: str, fix: str) -> NoReturn:
+    """Say what is wrong and how to mend it, and end with the status of a wrong call."""
     Console(stderr=True).print(f"{problem}\nFix: {fix}", markup=False, highlight=False)
     raise typer.Exit(2)

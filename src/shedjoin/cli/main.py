@@ -11,12 +11,14 @@ from rich.table import Table
 
 from shedjoin.cli.calibrate import measure
 from shedjoin.cli.control import app as control
+from shedjoin.cli.size import measure as size
 from shedjoin.kernels.jit import CACHED
 from shedjoin.state.directory import FORMAT
 
 app = typer.Typer(help="Stream joins inside a budget.", no_args_is_help=True)
 app.add_typer(control, name="control")
 app.command("calibrate")(measure)
+app.command("size")(size)
 
 PACKAGES = ("shedjoin", "numpy", "numba", "pyarrow", "pyspark", "pandas", "protobuf")
 

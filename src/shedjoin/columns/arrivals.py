@@ -58,7 +58,7 @@ def row_counts(blobs: Iterable[Blob], streams: int) -> IntArray:
     Rows are not looked at: blobs share their memory with them.
     """
     counts = np.zeros(streams, np.int64)
-    for blob in blobs:
+    for blob in (blob for blob in blobs if blob.stream >= 0):
         counts[blob.stream] += sum(r.num_rows for r in decode_rows(blob.payload))
     return counts
 

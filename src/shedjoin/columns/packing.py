@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob, digest
 from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
+from shedjoin.columns.census import Counter, is_shared, may_share
 from shedjoin.columns.hot import as_int64, hot_columns
 from shedjoin.columns.ipc import encode_rows
 from shedjoin.columns.placing import Placed, placed, shard_of
@@ -26,22 +27,33 @@ def pack(
     stream: int,
     spec: JoinSpec,
     routes: Side | None = None,
+    *,
+    steered: bool = False,
 ) -> Iterator[tuple[int, Blob]]:
     """Blobs of a stream of record batches, each with the shard it belongs to.
 
-    By ``routes`` only rows are packed that a fixed relation has.
+    By ``routes`` only rows are packed that a fixed relation has. Where shards share a
+    budget, or are ``steered`` and may be given one, the census of all rows follows, for
+    every shard.
     """
+    shared = is_shared(spec) or (steered and may_share(spec))
+    counter = Counter(spec, stream) if shared else None
     for rows in _collected(batches):
         hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
         if routes is not None:
             yield from _split(rows, routes.placed(hot.key), stream, spec.shards)
             continue
+        if counter is not None:
+            counter.add(rows, hot)
         where = placed(rows, hot, stream, spec)
         if where.shard.size:
             yield from _split(rows, where, stream, spec.shards)
         else:
             for blob in _encoded(rows, stream):
                 yield from ((number, blob) for number in range(spec.shards))
+    census = None if counter is None else counter.blob()
+    if census is not None:
+        yield from ((number, census) for number in range(spec.shards))
 
 
 def pack_relation(

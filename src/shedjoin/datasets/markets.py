@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from shedjoin.datasets.rows import Batches, instants_column, micro_batches, text_column
 from shedjoin.datasets.streams import START_US
-from shedjoin.types import IntArray
+from shedjoin.types import FloatArray, IntArray
 
 
 def auctions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
@@ -24,6 +24,7 @@ def auctions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
     bids: float = 5.0,
     spread: float = 1.0,
     rush: float = 3.0,
+    into_truth: dict[str, FloatArray] | None = None,
 ) -> Batches:
     """Auctions and their bids, which come ever faster until the auction closes.
 
@@ -43,11 +44,16 @@ def auctions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
         with this standard deviation of the logarithm; 0 makes all alike.
     rush : float, default 3.0
         Bids come at an age in proportion to ``age ** (rush - 1)``; 1 is a steady rate.
+    into_truth : dict, optional
+        Receives ``popularity``: how many times the mean number of bids each auction
+        attracts, by its id.
     """
     rng = np.random.default_rng(seed)
     opened_us = np.sort(rng.integers(0, seconds * 1_000_000, auctions))
     reserve = np.round(rng.lognormal(3.0, 0.8, auctions), 2)
     popularity = rng.lognormal(-(spread**2) / 2, spread, auctions)
+    if into_truth is not None:
+        into_truth["popularity"] = popularity
     auction = np.repeat(np.arange(auctions), rng.poisson(bids * popularity))
     age = rng.random(auction.size) ** (1 / rush)
     bid_us = opened_us[auction] + (age * open_s * 1_000_000).astype(np.int64)
@@ -82,6 +88,7 @@ def impressions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
     ads: int = 500,
     click_rate: float = 0.1,
     delay_s: float = 120.0,
+    into_truth: dict[str, FloatArray] | None = None,
 ) -> Batches:
     """Ad impressions and the clicks that follow some of them.
 
@@ -103,15 +110,22 @@ def impressions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
         hardly ever.
     delay_s : float, default 120.0
         Mean time to the click; delays are exponential.
+    into_truth : dict, optional
+        Receives ``clicks``: the mean number of clicks of each user per second, by id.
     """
     rng = np.random.default_rng(seed)
     shown_us = np.sort(rng.integers(0, seconds * 1_000_000, impressions))
     activity = np.arange(1, users + 1) ** -0.6
     drawn = rng.choice(users, impressions, p=activity / activity.sum())
-    user = rng.permutation(users)[drawn]
+    place = rng.permutation(users)
+    user = place[drawn]
     ad = rng.integers(0, ads, impressions)
     price = rng.lognormal(-3.0, 1.4, ads)[ad] * rng.lognormal(0.0, 0.6, impressions)
     inclined = np.minimum(rng.gamma(0.5, 2 * click_rate, users), 1.0)
+    if into_truth is not None:
+        active = np.empty(users)
+        active[place] = activity / activity.sum()
+        into_truth["clicks"] = active * inclined * impressions / seconds
     clicked = np.flatnonzero(rng.random(impressions) < inclined[user])
     wait_us = (rng.exponential(delay_s, clicked.size) * 1_000_000).astype(np.int64)
     when_us = shown_us[clicked] + wait_us

@@ -28,17 +28,23 @@ def uniform(
 
 
 def clicks(
-    *, impressions: int, batches: int, seed: int, click_rate: float = 0.1
+    *,
+    impressions: int,
+    batches: int,
+    seed: int,
+    click_rate: float = 0.1,
+    seconds: int = 3600,
 ) -> list[tuple[pa.Table, pa.Table]]:
     """Ad impressions and the clicks that follow some of them within minutes."""
     rng = np.random.default_rng(seed)
-    shown = START_US + np.sort(rng.integers(0, 3_600_000_000, impressions))
+    span_us = seconds * 1_000_000
+    shown = START_US + np.sort(rng.integers(0, span_us, impressions))
     price = np.round(rng.gamma(2.0, 0.4, impressions), 4)
     clicked = np.flatnonzero(rng.random(impressions) < click_rate)
     delay = (rng.exponential(120.0, clicked.size) * 1_000_000).astype(np.int64)
     when = shown[clicked] + delay
     order = np.argsort(when)
-    cuts = np.linspace(START_US, START_US + 3_600_000_000, batches + 1)[1:-1]
+    cuts = np.linspace(START_US, START_US + span_us, batches + 1)[1:-1]
     left = pa.table(
         {
             "ad_id": np.arange(impressions),

@@ -35,6 +35,7 @@ from shedjoin.kernels.settling import settle
 from shedjoin.kernels.shedding import (
     AHEAD,
     is_hopeless,
+    note_lag,
     refuse,
     shed_for_last,
     store,
@@ -194,9 +195,10 @@ def decide_until(
             warm = at + AHEAD
         row = row_at(at, facts["next_number"], arriving)
         clock = clock_after(row.time, row.stream, table)
+        note_lag(row, clock, rules, table, out)
         stays = False
         if arriving.does[at] & RETAIN:
-            if is_hopeless(row, clock, rules, arriving, table, candidates):
+            if is_hopeless(row, clock, rules, arriving, table, candidates, out):
                 refuse(row, rules, arriving, table, out)
             elif facts["count"] == table.meta.size:
                 return GROW
@@ -243,11 +245,12 @@ def still_there(
         if rules.thins:
             out.tally[MET, arriving.stream[row]] += 1
         if won:
-            found = put_match(row, entry["place"], entry["number"], out)
+            value = encounters.worth[each] if rules.valued else 1.0
+            found = put_match(row, entry["place"], entry["number"], value, out)
             if rules.weighs:
                 out.marks[found]["score"] = encounters.marks[each]["score"]
                 out.marks[found]["chance"] = encounters.marks[each]["chance"]
-            total += encounters.worth[each] if rules.valued else 1.0
+            total += value
     out.sums[0]["gained"] = total
 
 
@@ -283,7 +286,12 @@ def meet_in_chain(
         if same:
             if cursor["found"] == out.matches.size:
                 return -1
-            found = put_match(row, arriving.place[other], zero + other, out)
+            value = 1.0
+            if rules.valued:
+                mine, theirs = arriving.importance[row], arriving.importance[other]
+                value = worth(mine, theirs, rules.combine)
+            place = arriving.place[other]
+            found = put_match(row, place, zero + other, value, out)
             if rules.weighs:
                 out.marks[found]["score"] = arriving.score[other]
                 out.marks[found]["chance"] = arriving.chance[other]
@@ -293,15 +301,11 @@ def meet_in_chain(
 
 
 @inline_kernel
-def gained(row: int, first: int, rules: Rules, arriving: Arriving, out: Found) -> float:
-    """Tell what the matches of an arrival with others of its run are worth."""
-    end, total = out.cursor[0]["found"], 0.0
-    if not rules.valued:
-        return float(end - first)
-    for each in range(first, end):
-        other = out.matches[each]["number"] - out.cursor[0]["block_start"]
-        mine, theirs = arriving.importance[row], arriving.importance[other]
-        total += worth(mine, theirs, rules.combine)
+def gained(first: int, out: Found) -> float:
+    """Tell what the matches from ``first`` on are worth."""
+    total = 0.0
+    for each in range(first, out.cursor[0]["found"]):
+        total += out.matches[each]["worth"]
     return total
 
 
@@ -333,7 +337,7 @@ def meet_each_other(
                     return row
                 total += met
         out.tally[MET, stream] += total
-        out.sums[0]["gained"] += gained(row, before, rules, arriving, out)
+        out.sums[0]["gained"] += gained(before, out)
         if out.evicted_by_row[row] > zero + row and does & RETAIN:
             index.after[row] = index.heads[bucket, stream]
             index.heads[bucket, stream] = row

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shedjoin.kernels.hashing import mixed
-from shedjoin.kernels.jit import inline_kernel
+from shedjoin.kernels.jit import inline_kernel, kernel_no_refcount
 from shedjoin.kernels.round import (
     MET,
     SPENT,
@@ -27,6 +27,7 @@ from shedjoin.kernels.slots import (
     note_match,
     vacate,
 )
+from shedjoin.types import FloatArray
 
 MIN, MAX, SUM, PRODUCT, MEAN = range(5)
 """How the importances of two partners combine."""
@@ -67,6 +68,15 @@ def worth(a: float, b: float, combine: int) -> float:
     return (a + b) / 2.0
 
 
+@kernel_no_refcount
+def combine_worth(
+    mine: FloatArray, theirs: FloatArray, combine: int, into_worth: FloatArray
+) -> None:
+    """Importance of pairs of rows."""
+    for pair in range(mine.size):
+        into_worth[pair] = worth(mine[pair], theirs[pair], combine)
+
+
 @inline_kernel
 def wins(slot: int, other: int, rules: Rules, table: Table) -> bool:
     """Whether a match of a resident is emitted: the coins it has, or one per pair."""
@@ -99,11 +109,11 @@ def emit(
     details = table.details[slot]
     place = table.residents[slot]["place"]
     number = look if rules.related else table.number[slot]
-    found = put_match(row.at, place, number, out)
+    value = worth(row.importance, details["importance"], rules.combine)
+    found = put_match(row.at, place, number, value, out)
     if rules.weighs:
         out.marks[found]["score"] = table.score[slot]
         out.marks[found]["chance"] = details["chance"]
-    value = worth(row.importance, details["importance"], rules.combine)
     out.sums[0]["gained"] += value
 
 

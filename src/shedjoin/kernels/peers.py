@@ -61,9 +61,10 @@ def meet_instant(
             before = peers.at[place]
             found += 1
             if how & EMIT:
-                put_match(row.at, arriving.place[before], each, out)
                 theirs = arriving.importance[before]
-                out.sums[0]["gained"] += worth(row.importance, theirs, rules.combine)
+                value = worth(row.importance, theirs, rules.combine)
+                put_match(row.at, arriving.place[before], each, value, out)
+                out.sums[0]["gained"] += value
                 count_peer(before, row, rules, table, out)
             place += 1
     return found

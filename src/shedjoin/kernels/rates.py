@@ -4,19 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from shedjoin.kernels.hashing import mixed
 from shedjoin.kernels.jit import inline_kernel, kernel_no_refcount
-from shedjoin.kernels.sketch import DEPTH, SALT
+from shedjoin.kernels.key_table import KeyTable, find_key
 from shedjoin.types import Cube, FloatArray, Grid, IntArray
 
 FASTER = 10
 _DOUBT = 3.0
 _STEPS = 12
-_BEFORE = 0.8
-"""Part of what the slow pace counts more than the fast one that may have come before
-a rise: the rest has faded since it began."""
-_CROWDED = 2.0
-"""Times a usual cell's count that may have come before a rise."""
 SHORTEST = 1.0 / 64.0
 """Half-lives that a key has come for at least: sooner, one arrival says too little."""
 _YOUNGEST = float(np.exp2(-SHORTEST))
@@ -42,7 +36,7 @@ def begun(share: float) -> float:
 
 
 @inline_kernel
-def at_best(slow: float, fast: float, faded: float, usual: float) -> float:
+def at_best(slow: float, fast: float, faded: float) -> float:
     """Steady count of a key: by the slow pace, or beyond doubt by the fast one.
 
     ``faded`` is ``2^-t`` if counting began t half-lives ago: counts have reached only
@@ -50,9 +44,8 @@ def at_best(slow: float, fast: float, faded: float, usual: float) -> float:
     themselves.
 
     A rise counts for one standard deviation less, and as if the key had begun to come
-    when its two counts say; before that it may have counted twice as much as is
-    ``usual``: others share its cells. A fall is taken to go on: by the time that it is
-    beyond doubt, the fast pace still counts much of what was before it.
+    when its two counts say. A fall is taken to go on: by the time that it is beyond
+    doubt, the fast pace still counts much of what was before it.
     """
     reached = 1.0 - faded**FASTER
     expected = slow / (1.0 - faded) * reached / FASTER
@@ -60,47 +53,52 @@ def at_best(slow: float, fast: float, faded: float, usual: float) -> float:
         return slow / (1.0 - faded)
     if fast < expected:
         return fast * FASTER / reached * (fast / expected)
-    before = max(0.0, min(_CROWDED * usual, _BEFORE * (slow - fast)))
-    since = begun((fast - before / FASTER) / (slow - before))
-    since = max(faded, min(since, _YOUNGEST))
+    since = begun_since(fast / slow, faded)
     certain = float(fast - np.sqrt(0.5 * fast))
     return certain * FASTER / (1.0 - since**FASTER)
+
+
+@inline_kernel
+def begun_since(share: float, faded: float) -> float:
+    """As :func:`begun`, but not before counting began, and not just now."""
+    return max(faded, min(begun(share), _YOUNGEST))
+
+
+@kernel_no_refcount
+def begun_at(share: FloatArray, faded: float, into: FloatArray) -> None:
+    """As :func:`begun_since`, for many keys."""
+    for row in range(share.size):
+        into[row] = begun_since(share[row], faded)
 
 
 @kernel_no_refcount
 def read_partners(
     stream: IntArray,
     key: IntArray,
-    counts: Cube,
+    table: KeyTable,
     fade: FloatArray,
-    usual: FloatArray,
     into_slow: FloatArray,
     into_best: FloatArray,
 ) -> None:
     """Count of each row's key on the other streams so far, and at best its steady one.
 
-    ``counts`` is by stream, cell and pace. Counts of several streams multiply. ``fade``
-    is what counts have faded to at either pace; last, what an arrival would have faded
-    to at the slow pace that came when counting began.
+    Counts of several streams multiply. ``fade`` is what counts have faded to at either
+    pace; last, what an arrival would have faded to at the slow pace that came when
+    counting began.
     """
-    streams, cells, _ = counts.shape
-    width = cells // DEPTH
-    faded = fade[2]
     for row in range(key.size):
-        bits = mixed(key[row] ^ SALT)
+        place = find_key(key[row], table)
         into_slow[row] = 1.0
         into_best[row] = 1.0
-        for other in range(streams):
+        for other in range(table.counts.shape[1]):
             if other == stream[row]:
                 continue
-            slow, fast = np.inf, np.inf
-            for depth in range(DEPTH):
-                cell = depth * width + ((bits >> (21 * depth)) & (width - 1))
-                slow = min(slow, counts[other, cell, 0])
-                fast = min(fast, counts[other, cell, 1])
-            slow, fast = fade[0] * slow, fade[1] * fast
+            slow, fast = 0.0, 0.0
+            if place >= 0:
+                slow = fade[0] * table.counts[place, other, 0]
+                fast = fade[1] * table.counts[place, other, 1]
             into_slow[row] *= slow
-            into_best[row] *= at_best(slow, fast, faded, usual[other])
+            into_best[row] *= at_best(slow, fast, fade[2]) if slow > 0.0 else 0.0
 
 
 @kernel_no_refcount

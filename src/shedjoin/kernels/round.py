@@ -26,10 +26,10 @@ them whose time was over, arrivals stored, residents whose coins were spent; and
 not all matches are emitted, all those of an arrival."""
 REASONS = 6
 
-MATCH = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8")])
-"""A match: the arrival, and payload place and number of the resident. Of what was
-looked up ahead, numbers are there only for a sample. Of related streams the number is
-that of the look, among those of the arrival."""
+MATCH = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8"), ("worth", "f8")])
+"""A match: the arrival, payload place and number of the resident, and the importance of
+the result. Of what was looked up ahead, numbers are there only for a sample. Of related
+streams the number is that of the look, among those of the arrival."""
 MARK = np.dtype([("score", "f8"), ("chance", "f8")])
 """Of a sample: what the weight of a match depends on."""
 CURSOR = np.dtype(
@@ -48,6 +48,13 @@ CURSOR = np.dtype(
     ]
 )
 ALL_SETTLED = 1 << 62
+LAGS = np.dtype(
+    [
+        ("slack", "i8"),  # how long a row stays a candidate like others, once outlived
+        ("forgotten", "i8"),  # time before which partners were shed as outlived
+    ]
+)
+"""Of a sample: how far arrivals are behind the clock, and what was shed by it."""
 VICTIM = np.dtype(
     [
         ("slot", "i8"),
@@ -157,7 +164,8 @@ class Found(NamedTuple):
     which all meet first.
 
     ``raised`` holds, for each pool, the highest score that had to leave: before any
-    arrival of the block, by the first one, and so on. Of a sample only.
+    arrival of the block, by the first one, and so on. Of a sample only, as ``doubtful``
+    and ``lags``: arrivals that may have lost partners to the clock, and why.
     """
 
     matches: Records
@@ -173,6 +181,8 @@ class Found(NamedTuple):
     evicted_by_row: IntArray
     hits: IntArray
     raised: Grid
+    doubtful: IntArray
+    lags: Records
 
 
 class Row(NamedTuple):
@@ -200,13 +210,14 @@ def row_at(at: int, number: int, arriving: Arriving) -> Row:
 
 
 @inline_kernel
-def put_match(row: int, place: int, number: int, out: Found) -> int:
+def put_match(row: int, place: int, number: int, value: float, out: Found) -> int:
     """Write down a match, for which there is room; return which one it is."""
     found = int(out.cursor[0]["found"])
     match = out.matches[found]
     match["row"] = row
     match["place"] = place
     match["number"] = number
+    match["worth"] = value
     out.cursor[0]["found"] = found + 1
     return found
 

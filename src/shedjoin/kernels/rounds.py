@@ -22,7 +22,7 @@ from shedjoin.kernels.round import (
     row_at,
 )
 from shedjoin.kernels.settling import free_left, move_in, settle_victims
-from shedjoin.kernels.shedding import AHEAD, shed_for_last, store, touch
+from shedjoin.kernels.shedding import AHEAD, note_lag, shed_for_last, store, touch
 from shedjoin.kernels.slots import Table
 
 
@@ -56,6 +56,7 @@ def probe_then_insert(
                 return NO_ROOM
             hits = meet(row, row.number, EMIT | COUNT_IT, rules, looks, table, out)
         clock = clock_after(row.time, row.stream, table)
+        note_lag(row, clock, rules, table, out)
         set_clock(clock, row.stream, rules.window, table)
         if does & RETAIN:
             slot = store(row, rules, arriving, table, candidates, out)

@@ -33,6 +33,8 @@ from shedjoin.kernels.slots import NOBODY, STREAM_BITS, Table, bucket_of
 AHEAD = 32
 """Arrivals, and candidates, that are read ahead: the reads do not depend on each other,
 so their cache misses overlap; one by one they would be most of the work."""
+SLACK_STEPS = 16
+"""Parts of the window in which the slack of a sample grows."""
 
 
 @inline_kernel
@@ -95,7 +97,7 @@ def store(
     else:
         defer(slot, row.number, row.time, pool, candidates)
     expiry = arriving.expiry[row.at]
-    if expiry < facts["fill_at"]:
+    if expiry + out.lags[0]["slack"] < facts["fill_at"]:
         expect(slot, row.number, expiry, pool, candidates)
     return slot
 
@@ -108,18 +110,47 @@ def raise_bar(score: float, pool: int, table: Table, out: Found) -> None:
 
 
 @inline_kernel
+def over_before(clock: int, rules: Rules, table: Table, out: Found) -> int:
+    """Tell the time before which rows expired, so that they leave before all others.
+
+    Where a relation says until when rows are related, that may be far less than the
+    lead of the clock: what all streams have reached tells whose time is over. So it is
+    in a sample with a slack, which counts from there.
+    """
+    slack = out.lags[0]["slack"]
+    if rules.related or slack > 0:
+        return int(reached_by_all(table) - slack)
+    return clock
+
+
+@inline_kernel
+def note_lag(row: Row, clock: int, rules: Rules, table: Table, out: Found) -> None:
+    """Have the slack of a sample cover an arrival that is behind the clock.
+
+    It grows by a whole part of the window, so that it does so seldom. The arrival is in
+    doubt if residents that it could have matched were shed for their time alone.
+    """
+    if rules.weighs:
+        lags, step = out.lags[0], max(1, rules.window // SLACK_STEPS)
+        out.doubtful[row.at] = row.time < lags["forgotten"]
+        behind = over_before(clock, rules, table, out) - row.time
+        if behind > 0:
+            lags["slack"] += -(-behind // step) * step
+
+
+@inline_kernel
 def evict_to_capacity(
     rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
     """Shed until every pool is within its capacity; the rest is for settling.
 
-    A resident with a number from ``instant_start`` on counts as refused. Where a
-    relation says until when rows are related, that may be far less than the lead of the
-    clock: what all streams have reached tells whose time is over.
+    A resident with a number from ``instant_start`` on counts as refused. In a sample,
+    a row whose time is over by less than the slack leaves by its score, as others do:
+    it may still have matches, and their weights follow from the scores that left.
     """
-    facts = table.facts[0]
+    facts, lags = table.facts[0], out.lags[0]
     clock = facts["clock"]
-    now = reached_by_all(table) if rules.related else clock
+    now = over_before(clock, rules, table, out)
     for pool in range(len(rules.capacity)):
         while table.streams[pool]["used"] > rules.capacity[pool]:
             if facts["sheds_left"] <= 0:
@@ -136,6 +167,8 @@ def evict_to_capacity(
                     return FILL
                 if rules.weighs:
                     raise_bar(table.score[slot], pool, table, out)
+            elif rules.weighs:
+                lags["forgotten"] = max(lags["forgotten"], now)
             leave(slot, pool, over, arriving, table, out)
     return DONE
 
@@ -160,17 +193,19 @@ def is_hopeless(
     arriving: Arriving,
     table: Table,
     candidates: Candidates,
+    out: Found,
 ) -> bool:
     """Whether an arrival would be stored only to be the next to leave."""
     facts, pool = table.facts[0], pool_of(row.stream, rules)
+    now = over_before(clock, rules, table, out)
     used = table.streams[pool]["used"] + arriving.size[row.at]
     if used <= rules.capacity[pool] or rules.maturity >= 0:
         return False
-    if arriving.expiry[row.at] < clock:
+    if arriving.expiry[row.at] < now:
         return False  # it leaves because its time is over, and raises no bar
     if facts["sheds_left"] <= 0 or clock >= facts["fill_at"]:
         return False
-    if candidates.pools[pool]["overfull"] or has_expired(clock, pool, candidates):
+    if candidates.pools[pool]["overfull"] or has_expired(now, pool, candidates):
         return False
     score = arriving.score[row.at]
     return would_be_next(score, row.number, rules.tie, pool, candidates)

@@ -26,6 +26,7 @@ class Delivery:
     blobs: int = 1
     shuffle_seed: int = 0
     importance: Sequence[Source | None] = ()
+    steered: bool = False
 
     def deliver(
         self, tables: Sequence[pa.Table], spec: JoinSpec
@@ -43,7 +44,7 @@ class Delivery:
         if self.blobs > 1:
             random.Random(self.shuffle_seed).shuffle(parts)  # noqa: S311
         for number, rows in parts:
-            yield from pack([rows], number, spec)
+            yield from pack([rows], number, spec, steered=self.steered)
         if spec.relation is not None:
             for table in tables[len(spec.streams) :]:
                 yield from pack_relation(_related(table, spec), spec)

@@ -12,7 +12,7 @@ from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner, check_shards
 from shedjoin.local.tables import make_spec
 from shedjoin.policies.base import Policy
-from shedjoin.policies.goals import Goal, MostImportant, shedding_of
+from shedjoin.policies.goals import Goal, shedding_of, values_of
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.conditions import OnPair, split_on
@@ -42,6 +42,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     seed: int = 0,
     bucket_seed: int = 0,
     control: Mapping[int, Sequence[Mapping[str, Any]]] | None = None,
+    collect: bool = True,
 ) -> Run:
     """Join two streams given as micro-batches of tables.
 
@@ -73,6 +74,9 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
         Messages by the number of the micro-batch, from 0, from which on they hold: each
         is what :meth:`shedjoin.Control.send` is given, such as
         ``{3: [{"budget": {"rows": 1000}}]}``.
+    collect : bool, default True
+        Keep the joined rows; without it they are counted and dropped, so that a run
+        with many results needs little memory.
 
     Returns
     -------
@@ -97,15 +101,16 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
             schemas = (tables[0].schema, tables[1].schema)
             spec = make_spec(schemas, on, within, time, shards, suffixes, cells)
             worth = (None, None)
-            if isinstance(keep, MostImportant):
-                worth = by_side(keep.importance, (schemas[0].names, schemas[1].names))
+            if values_of(keep) is not None:
+                worth = by_side(values_of(keep), (schemas[0].names, schemas[1].names))
             runner = Runner(
                 spec.with_shedding(shedding),
                 schemas,
                 delays,
-                Delivery(blobs, shuffle_seed, worth),
+                Delivery(blobs, shuffle_seed, worth, bool(control)),
                 restart_every,
                 bucket_seed,
+                collect=collect,
             )
         runner.run(tables, (control or {}).get(number, ()))
     return runner.done if runner else Run([], [])

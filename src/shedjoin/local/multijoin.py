@@ -13,7 +13,7 @@ from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner, check_shards
 from shedjoin.local.tables import spec_of
 from shedjoin.policies.base import Policy
-from shedjoin.policies.goals import Goal, MostImportant, shedding_of
+from shedjoin.policies.goals import Goal, shedding_of, values_of
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.conditions import OnStreams, split_on
@@ -44,6 +44,7 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     keep: Goal | Policy | None = None,
     seed: int = 0,
     control: Mapping[int, Sequence[Mapping[str, Any]]] | None = None,
+    collect: bool = True,
 ) -> Run:
     """Join two to five streams given as micro-batches of tables.
 
@@ -64,6 +65,8 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     budget, keep, seed, control
         As in :func:`shedjoin.multijoin`. Of a CPU budget, a message such as
         ``{"throttle": {"share": 0.3}}`` says how much work is done.
+    collect : bool, default True
+        As in :func:`shedjoin.local.join`.
 
     Returns
     -------
@@ -112,12 +115,13 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
                 each = dict.fromkeys(names, each)
             delays = map(parse_duration, by_name("lateness", each, names))
             worth = [None] * len(names)
-            if isinstance(keep, MostImportant):
+            if values_of(keep) is not None:
                 columns = {name: each.schema.names for name, each in tables.items()}
-                worth = by_stream(keep.importance, columns)
-            delivery = Delivery(blobs, shuffle_seed, worth)
+                worth = by_stream(values_of(keep), columns)
+            delivery = Delivery(blobs, shuffle_seed, worth, bool(control))
             runner = Runner(
-                *(spec, schemas, list(delays), delivery, restart_every, bucket_seed)
+                *(spec, schemas, list(delays), delivery, restart_every, bucket_seed),
+                collect=collect,
             )
         messages = (control or {}).get(number, ())
         runner.run(by_name("tables", tables, names), messages)

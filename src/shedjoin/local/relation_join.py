@@ -35,6 +35,7 @@ def relation_join(  # noqa: PLR0913  (mirrors shedjoin.relation_join)
     blobs: int = 1,
     shuffle_seed: int = 0,
     bucket_seed: int = 0,
+    collect: bool = True,
 ) -> Run:
     """Join a stream given as micro-batches of tables with a relation.
 
@@ -50,6 +51,8 @@ def relation_join(  # noqa: PLR0913  (mirrors shedjoin.relation_join)
     time : str
         Event-time column of the rows.
     lateness, shards, restart_every, blobs, shuffle_seed, bucket_seed
+        As in :func:`shedjoin.local.join`.
+    collect : bool, default True
         As in :func:`shedjoin.local.join`.
 
     Returns
@@ -87,6 +90,7 @@ def relation_join(  # noqa: PLR0913  (mirrors shedjoin.relation_join)
             runner = Runner(
                 *(spec, [rows, relation.schema], [parse_duration(lateness)]),
                 *(delivery, restart_every, bucket_seed),
+                collect=collect,
             )
         runner.run(tables)
     return runner.done if runner else Run([], [])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import pyarrow as pa
 
-from shedjoin.spec.report import Report
+from shedjoin.spec.report import SO_FAR, Report
+from shedjoin.spec.report_text import lines_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,41 +24,49 @@ class Run:
     """A finished run: its micro-batches and a digest of the state after each."""
 
     batches: list[LocalBatch]
-    state_bytes: list[bytes]
+    state_digests: list[bytes]
+    streams: tuple[str, ...] = ()
 
     @property
     def results(self) -> pa.Table:
         """The joined rows of all micro-batches."""
-        return pa.concat_tables(batch.results for batch in self.batches)
+        tables = [batch.results for batch in self.batches]
+        return pa.concat_tables(tables) if tables else pa.table({})
 
     @property
     def report(self) -> Report:
-        """Counts of the whole run; residents and bytes are those at its end."""
+        """Counts of the whole run; residents, budget and needs are those at its end.
+
+        Its ``recall_at`` is None: budgets may have changed. See :attr:`recall_at`.
+        """
         reports = [batch.report for batch in self.batches]
-        last = reports[-1]
+        last = reports[-1] if reports else Report()
         return replace(
             sum(reports, Report()),
             resident=last.resident,
             relation=last.relation,
             segments=last.segments,
+            budget=last.budget,
+            expected_of=0.0,
+            needed_rows=last.needed_rows,
+            needed_bytes=last.needed_bytes,
             state_bytes=last.state_bytes,
+            missed_variance=last.so_far_variance,
+            missed_importance_variance=last.so_far_importance_variance,
+            **{name: getattr(last, name) for name in SO_FAR},
         )
 
+    @property
+    def recall_at(self) -> dict[float, float] | None:
+        """Recall to be expected with so many times the last budget.
+
+        As it was worked out since the budget changed for the last time.
+        """
+        reports = [batch.report for batch in reversed(self.batches)]
+        same = takewhile(lambda report: report.budget == reports[0].budget, reports)
+        return sum(same, Report()).recall_at
+
     def __str__(self) -> str:
-        report = self.report
-        lines: list[tuple[str, Sequence[float]]] = [
-            ("micro-batches", [len(self.batches)]),
-            ("seen", report.seen),
-            ("late", report.late),
-            ("expired", report.expired),
-            ("resident", report.resident),
-            ("shed", report.shed),
-            ("matched", [report.matched]),
-            ("state bytes", [report.state_bytes]),
-        ]
-        if any(report.shed) or report.recall < 1:
-            lines.append(("recall, est.", [round(report.recall, 3)]))
-        return "\n".join(
-            f"{name:<14}" + "".join(f"{count:>12}" for count in counts)
-            for name, counts in lines
-        )
+        batches = f"{len(self.batches):,} micro-batches"
+        lines = lines_of(self.report, self.streams, self.recall_at)
+        return "\n".join([batches, *lines])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
+from shedjoin.columns.arrivals import Blob
 from shedjoin.control.message import encode_message
 from shedjoin.control.record import Messages, Sent
 from shedjoin.errors import ParameterError
@@ -36,6 +38,8 @@ class Runner:
         Start again from the stored bytes after so many micro-batches; 0 is never.
     bucket_seed : int
         Of the hash index.
+    collect : bool
+        Keep the joined rows; otherwise they are only counted.
     """
 
     def __init__(
@@ -46,20 +50,25 @@ class Runner:
         delivery: Delivery,
         restart_every: int,
         bucket_seed: int,
+        *,
+        collect: bool = True,
     ) -> None:
-        self.done = Run([], [])
-        self._spec = spec
+        self.done = Run([], [], spec.names)
+        self._spec = spec = replace(spec, lateness_us=max(delays_us))
         self._schema = result_schema(schemas, spec)
         self._watermark = Watermark(delays_us)
         self._delivery = delivery
         self._restart_every = restart_every
+        self._collect = collect
         self._shards = [LocalShard(spec, n, bucket_seed) for n in range(spec.shards)]
 
     def run(
         self, tables: Sequence[pa.Table], settings: Sequence[Mapping[str, Any]] = ()
     ) -> None:
         """Join one micro-batch; what messages set holds from it on."""
-        arrived = list(self._delivery.deliver(tables, self._spec))
+        arrived: list[list[Blob]] = [[] for _ in self._shards]
+        for place, blob in self._delivery.deliver(tables, self._spec):
+            arrived[place].append(blob)
         number = len(self.done.batches)
         if self._restart_every and number and number % self._restart_every == 0:
             for shard in self._shards:
@@ -68,9 +77,10 @@ class Runner:
             messages = _messages(settings, number)
             for shard in self._shards:
                 shard.steer(messages)
+        watermark_ms = self._watermark.current_ms
         outcomes = [
-            shard.run([b for s, b in arrived if s == n], self._watermark.current_ms)
-            for n, shard in enumerate(self._shards)
+            shard.run(blobs, watermark_ms, collect=self._collect)
+            for shard, blobs in zip(self._shards, arrived, strict=True)
         ]
         report = sum((outcome.report for outcome in outcomes), Report())
         rows = [
@@ -81,7 +91,7 @@ class Runner:
         results = pa.Table.from_batches(rows, self._schema)
         self.done.batches.append(LocalBatch(results, report))
         digests = (shard.blobs.digest() for shard in self._shards)
-        self.done.state_bytes.append(b"".join(digests))
+        self.done.state_digests.append(b"".join(digests))
         self._watermark.observe(
             [
                 greatest_us(table, self._spec, stream)

@@ -62,9 +62,12 @@ class LocalShard:
         self.record = Record({})
         self._token, self.join = self._open()
 
-    def run(self, blobs: Sequence[Blob], watermark_ms: int) -> Outcome:
-        """Join one micro-batch."""
-        outcome = Outcome.of(self.join.step(blobs, watermark_ms))
+    def run(
+        self, blobs: Sequence[Blob], watermark_ms: int, *, collect: bool = True
+    ) -> Outcome:
+        """Join one micro-batch; its results are kept only if they are collected."""
+        step = self.join.step(blobs, watermark_ms)
+        outcome = Outcome.of(step, collect=collect)
         self._token, written = commit(
             self.join, self.blobs, self._token, self.record.facts()
         )

@@ -15,7 +15,7 @@ from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner, check_shards
 from shedjoin.local.tables import spec_of
 from shedjoin.policies.base import Policy
-from shedjoin.policies.goals import Goal, MostImportant, shedding_of
+from shedjoin.policies.goals import Goal, shedding_of, values_of
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.importance import by_side
 from shedjoin.spec.keys import SIDES, check_pair, resolve_columns
@@ -54,6 +54,7 @@ def star_join(  # noqa: PLR0913  (mirrors shedjoin.star_join)
     recompute: Recompute = DEFAULT,
     seed: int = 0,
     bucket_seed: int = 0,
+    collect: bool = True,
 ) -> Run:
     """Join two streams given as micro-batches of tables through a relation.
 
@@ -71,6 +72,8 @@ def star_join(  # noqa: PLR0913  (mirrors shedjoin.star_join)
     time : (str, str)
         Event-time columns of the left and the right table.
     lateness, shards, restart_every, blobs, shuffle_seed, bucket_seed
+        As in :func:`shedjoin.local.join`.
+    collect : bool, default True
         As in :func:`shedjoin.local.join`.
 
     Returns
@@ -116,11 +119,12 @@ def star_join(  # noqa: PLR0913  (mirrors shedjoin.star_join)
             spec = spec.with_shedding(shedding)
             delays = [parse_duration(delay) for delay in each]
             worth = (None, None)
-            if isinstance(keep, MostImportant):
-                worth = by_side(keep.importance, (schemas[0].names, schemas[1].names))
+            if values_of(keep) is not None:
+                worth = by_side(values_of(keep), (schemas[0].names, schemas[1].names))
             delivery = Delivery(blobs, shuffle_seed, worth)
             runner = Runner(
-                *(spec, schemas, delays, delivery, restart_every, bucket_seed)
+                *(spec, schemas, delays, delivery, restart_every, bucket_seed),
+                collect=collect,
             )
         runner.run(tables)
     return runner.done if runner else Run([], [])

@@ -65,7 +65,8 @@ def spec_of(
         if not pa.types.is_timestamp(schema.field(own).type):
             raise ColumnTypeError(
                 f"the {name} event time {own!r} is of type {schema.field(own).type}.",
-                fix="cast it to a timestamp, e.g. pa.timestamp('us', 'UTC').",
+                fix="cast it to a timestamp, e.g. pa.timestamp('us', 'UTC'), or use "
+                f"another of its columns: {', '.join(map(repr, schema.names))}.",
             )
         columns = tuple((field.name, str(field.type)) for field in schema)
         streams.append(StreamSpec(name, columns, keys[number], own, keeps_us[number]))

@@ -1,9 +1,9 @@
 """Age curves: how many results a resident brings per unit of time, by age and key.
 
 The curve is a table ``rate[stream, level, age]``: a resident of ``stream`` whose key
-is frequent to ``level`` on the other streams (half octaves of its decayed count) brings
-so many results per second at that age. In a stream where only the key matters the table
-is flat in age; where only age matters it is flat in level.
+is frequent to ``level`` on the other streams (half octaves of its decayed count, from
+below 1/32 on) brings so many results per second at that age. In a stream where only
+the key matters the table is flat in age; where only age matters it is flat in level.
 """
 
 from __future__ import annotations
@@ -13,25 +13,30 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from shedjoin.kernels.priorities import read_levels
+from shedjoin.kernels.priorities import FINER, read_levels
 from shedjoin.kernels.rates import add_spans, best_means
 from shedjoin.models.words import Shape, reals
 from shedjoin.types import FloatArray, IntArray
 
 AGES = 64
-LEVELS = 24
-_STRENGTH = 3.0
+LEVELS = 32
+_STRENGTH, _KEYS = 3.0, 30.0
+"""Matches, and keys, that what is assumed before any evidence weighs as much as."""
 _TINY = 1e-30
 _FACTORS = 0.01, 100.0
-_COUNTS = np.exp2((np.arange(LEVELS) - 1.5) / 2.0)
+COUNTS = np.exp2((np.arange(LEVELS) - 1.5 - FINER) / 2.0)
 """A typical count of each level."""
+_CERTAIN = COUNTS**2 / (1.0 + COUNTS**2)
+"""How much a count says of the rate of its key: below one, mostly how keys differ."""
+_LEANING = np.where(np.arange(LEVELS) > 0, 1.0, 1.0 / 32.0)
+"""How much levels lean on counts: keys of the lowest have none to lean on."""
 _NEAR = 0.7 ** np.abs(np.subtract.outer(np.arange(AGES), np.arange(AGES)))
 """How much the evidence of one age says of another."""
 Table = npt.NDArray[np.float64]
 
 
 def level_of(count: FloatArray) -> IntArray:
-    """Half octaves of a decayed count; below a half is level 0."""
+    """Half octaves of a decayed count; below 1/32 is level 0."""
     level = np.empty(count.size, np.int64)
     read_levels(count.view(np.int64), LEVELS, level)
     return level
@@ -46,6 +51,8 @@ def age_of(age_us: IntArray, keep_us: IntArray) -> IntArray:
 class Curve:
     """Matches and time at risk by stream, level and age; older evidence counts less.
 
+    Keys of each level are counted, too: how many the evidence comes from.
+
     Parameters
     ----------
     room : sequence of arrays
@@ -59,7 +66,7 @@ class Curve:
     @staticmethod
     def shapes(streams: int) -> tuple[Shape, ...]:
         """Room for so many streams."""
-        return ((streams, LEVELS, AGES),) * 3
+        return *((streams, LEVELS, AGES),) * 3, (streams, LEVELS), (streams,)
 
     def __init__(
         self, room: Sequence[IntArray], keep_us: tuple[int, ...], half_life_us: int
@@ -68,6 +75,8 @@ class Curve:
         self.half_life_us = half_life_us
         self.matches, self.seconds = reals(room[0]), reals(room[1])
         self.lately = reals(room[2])  # matches that have no time yet
+        self.keys = reals(room[3])
+        self.hoped = reals(room[4])  # matches if keys came independently of all else
 
     def add_matches(
         self,
@@ -85,17 +94,32 @@ class Curve:
         found = np.bincount(cell, weight, minlength=self.lately.size)
         self.lately += found.reshape(self.lately.shape)
 
+    def add_keys(self, stream: int, level: IntArray, passed_us: int) -> None:
+        """Count keys that had rows for some time, each as part of a life of a row."""
+        part = passed_us / max(1, self.keep_us[stream])
+        self.keys[stream] += part * np.bincount(level, minlength=LEVELS)
+
     def add_time(
-        self, stream: int, level: IntArray, young_us: IntArray, old_us: IntArray
+        self,
+        stream: int,
+        level: IntArray,
+        young_us: IntArray,
+        old_us: IntArray,
+        count: FloatArray = COUNTS,
     ) -> None:
-        """Count the time from one age to another at which rows could be matched."""
+        """Count the time from one age to another at which rows could be matched.
+
+        ``count`` is what the count of each level would come to.
+        """
         keep = max(1, self.keep_us[stream])
         span = np.zeros((LEVELS, AGES))
         low, high = (
             np.asarray(age * (AGES / keep), np.float64) for age in (young_us, old_us)
         )
         add_spans(level, low, high, span)
-        self.seconds[stream] += span * (keep * 1e-6 / AGES)
+        span *= keep * 1e-6 / AGES
+        self.seconds[stream] += span
+        self.hoped[stream] += span.sum(1) @ (count * _CERTAIN)
 
     def tick(self, passed_us: int) -> None:
         """Let evidence age; take in the matches of the time that has passed."""
@@ -104,41 +128,56 @@ class Curve:
         self.matches += self.lately
         self.lately[:] = 0.0
         self.seconds *= factor
+        self.keys *= factor
+        self.hoped *= factor
 
     def by_age(self) -> Table:
         """Results per second, by stream and age, whatever the key."""
         return _along_age(self.matches.sum(axis=1), self.seconds.sum(axis=1))
 
-    def by_level(self, per_count: float | FloatArray, partners: int = 1) -> Table:
+    def by_level(
+        self, per_count: float | FloatArray, count: FloatArray = COUNTS
+    ) -> Table:
         """Results per second, by stream, level and age.
 
-        If keys came independently of all else, a row whose key was counted c times on
-        the other stream would find c times ``per_count`` results a second; of several
-        ``partners``, by stream, the mean count to their power counts. That, with
-        a factor that is learned and starts at 1, is where a level without evidence
-        starts from: the most frequent keys need not be among the monitored ones. Cells
-        lean on their level's rate times the shape that all levels share. It is what
-        came at an age, in parts of the mean or of what the levels let expect there, the
-        greater of both: ages that only rare keys have reached so far look poor by the
-        mean, and those that rows reach at a level which their own matches have raised
-        look poor by the levels. All weighs as much as a few matches of evidence.
+        If keys came independently of all else, a row whose key will be counted c times
+        on the other stream would find c times ``per_count`` results a second, and
+        ``count`` says how often that is by level. That, with a factor that is learned
+        and starts at 1, is where a level without evidence starts from. Cells lean on
+        their level's rate times the shape that all levels share. It is what came at an
+        age, in parts of the mean or of what the levels let expect there, the greater of
+        both: ages that only rare keys have reached so far look poor by the mean, and
+        those that rows reach at a level which their own matches have raised look poor
+        by the levels. Either is one on average.
+
+        What evidence leans on weighs as much as a few matches, and as much as the
+        matches of some thirty keys: a frequent key has many, which say what that key
+        does and little of others. Their own counts say more.
         """
-        each = np.asarray(per_count)[..., None] * _COUNTS**partners
-        expected = np.maximum(each, _TINY)
+        expected = np.maximum(np.asarray(per_count)[..., None] * count, _TINY)
         seconds, matches = self.seconds.sum(2), self.matches.sum(2)
-        hoped = (seconds * expected).sum(1)
-        factor = (matches.sum(1) + _STRENGTH) / (hoped + _STRENGTH)
+        met, hoped = (matches * _CERTAIN).sum(1), self.hoped * per_count
+        factor = (met + _KEYS) / (hoped + _KEYS)
         prior = np.clip(factor, *_FACTORS)[:, None] * expected
-        level = (matches + _STRENGTH) / (seconds + _STRENGTH / prior)
+        for_keys = _KEYS / np.maximum(self.keys, 1.0)
+        strength = (_STRENGTH + for_keys * matches) * _LEANING
+        level = (matches + strength) / (seconds + strength / prior)
         likely = (self.seconds * level[:, :, None]).sum(1)
         mean = _ratio(matches.sum(1), seconds.sum(1))[:, None]
+        much = _ratio(likely.sum(1), matches.sum(1))[:, None]
         shape = np.maximum(
-            _along_age(self.matches.sum(1), likely),
+            _along_age(self.matches.sum(1), likely) * much,
             np.where(mean > 0.0, self.by_age() / np.maximum(mean, _TINY), 0.0),
         )
         shape = np.where(shape.any(1, keepdims=True), shape, 1.0)
         cell = np.maximum(level[:, :, None] * shape[:, None, :], _TINY)
-        return _ratio(self.matches + _STRENGTH, self.seconds + _STRENGTH / cell)
+        around = self.matches @ (_NEAR / _NEAR.sum(axis=0))
+        strength = _STRENGTH + for_keys[:, :, None] * around
+        rate = _ratio(self.matches + strength, self.seconds + strength / cell)
+        # Few keys make a level: a more frequent one is never worth less.
+        mean = rate.mean(axis=2, keepdims=True)[:, 1:]
+        rate[:, 1:] *= np.maximum.accumulate(mean, axis=1) / np.maximum(mean, _TINY)
+        return rate
 
 
 def _along_age(matches: Table, seconds: Table) -> Table:

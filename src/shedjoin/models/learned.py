@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import numpy as np
 
-from shedjoin.kernels.priorities import Rates, read_priorities
-from shedjoin.kernels.rates import read_table
-from shedjoin.models.curve import AGES, Curve, Table, level_of, priorities
-from shedjoin.models.frequency import Frequency
-from shedjoin.models.monitored import Ghosts, Slice
-from shedjoin.models.sampling import (
-    Outlook,
-    Rows,
-    matches_so_far,
-    outlook,
-    pps_sizes,
-)
-from shedjoin.models.unlimited import Since, Unlimited
-from shedjoin.models.words import Shape, cut, reals, size_of
+from shedjoin.kernels.frequent import Counted
+from shedjoin.kernels.matching import combine_worth
+from shedjoin.models import sampling
+from shedjoin.models.curve import Curve
+from shedjoin.models.frequency import FEWEST, MOST, Frequency
+from shedjoin.models.frequent import Frequent
+from shedjoin.models.meter import GROUPS, Meter, Metered, Missed, Results
+from shedjoin.models.miniature import Miniature
+from shedjoin.models.monitored import Arrived, Ghosts, Seen, Slice
+from shedjoin.models.naming import Came, name_frequent
+from shedjoin.models.rooms import keys_in, shapes_of, words_of
+from shedjoin.models.sizes import Sizes, octave_of
+from shedjoin.models.words import cut, reals, size_of
 from shedjoin.models.worth import Worth
+from shedjoin.models.yields import Yields
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
-_SMALLEST, _LARGEST = 1 << 8, 1 << 13
 _TICKS = 64
 EVIDENCE_WINDOWS = 4
-_FIRST, _TICK, _NOW = range(3)
-"""Clocks: the first arrival, the last tick, and the last arrival."""
+_FIRST, _TICK, _NOW, _BEHIND = range(4)
+"""First arrival, last tick, last arrival; and how far behind these rows came lately."""
+_PAIR = 2
 
 
 class Models:
@@ -35,69 +35,111 @@ class Models:
     ----------
     keep_us : tuple of int
         How long a row of each stream can be matched.
-    capacity_rows : int
-        About how many residents the shard may have; the models' room follows it.
+    capacity_rows : float
+        About how many residents the shard may have: samples are judged by it.
     samples : bool
         Also learn which sample of the join tells most.
+    reach : int
+        Rows also match rows of so many keys up and down: what they bring is then
+        estimated from the counts of all these keys, and ages do not count.
+    combine : int, optional
+        How the importance of a result follows from those of its rows; by default each
+        result counts one.
+    lateness_us : int, default 0
+        How far behind each other rows are expected to come.
     words : array, optional
-        What was learned before, as many words as :meth:`words_of` tells; the models
-        work in it. All zero: nothing yet.
+        What was learned before; the models work in it. All zero: nothing yet. There are
+        as many as :meth:`words_of` says, or more if there is room for more keys.
     """
 
     def __init__(
         self,
         keep_us: tuple[int, ...],
-        capacity_rows: int,
+        capacity_rows: float = 0.0,
         *,
         samples: bool = False,
+        reach: int = 0,
+        combine: int | None = None,
+        lateness_us: int = 0,
         words: IntArray | None = None,
     ) -> None:
-        window = max(1, *keep_us)
+        streams = len(keep_us)
         self.keep_us = keep_us
-        self._streams = range(len(keep_us))
-        self.capacity_rows = float(capacity_rows)
+        self._streams = range(streams)
+        self.capacity_rows = capacity_rows
         self._samples = samples
+        self._reach = reach
+        self._combine = combine if streams == _PAIR else None
         if words is None:
-            words = np.zeros(self.words_of(capacity_rows, len(keep_us)), np.int64)
-        shapes = _shapes(capacity_rows, len(keep_us))
-        frequency, curve, worth, monitored, own = shapes
+            words = np.zeros(self.words_of(streams, reach), np.int64)
         self.words = words
-        room = iter(cut(words, (*frequency, *curve, *worth, *monitored, *own)))
-        self.frequency = Frequency([next(room) for _ in frequency], window)
-        half_life = EVIDENCE_WINDOWS * window
-        self.curve = Curve([next(room) for _ in curve], keep_us, half_life)
-        self.worth = Worth([next(room) for _ in worth])
-        self.slice = Slice([next(room) for _ in monitored], keep_us)
-        self._clocks, outlook, pairs = room
+        shapes = shapes_of(streams, reach, keys_in(words.size, streams, reach))
+        room = iter(cut(words, [shape for each in shapes for shape in each]))
+        curve, worth, sizes, monitored, frequent, meter, small, own, near, frequency = (
+            [next(room) for _ in each] for each in shapes
+        )
+        window = max(1, *keep_us)
+        self.frequency = Frequency(frequency, window)
+        self._near = Frequency(near, window) if reach else self.frequency
+        self.curve = Curve(curve, keep_us, EVIDENCE_WINDOWS * window)
+        self.worth = Worth(worth)
+        self.sizes = Sizes(sizes, self.curve)
+        self.slice = Slice(monitored, keep_us)
+        self._most_behind_us = lateness_us + window
+        self.frequent = Frequent(frequent, keep_us, self._most_behind_us)
+        self.meter = Meter(meter, streams)
+        self.miniature = Miniature(small, keep_us) if small else None
+        self._clocks, outlook = own
         self._outlook = reals(outlook)
-        self.unlimited = Unlimited(pairs, keep_us, self.frequency)
+        self.yields = Yields(self.frequency, self.curve, self._clocks[:_NOW])
         self._counted_us = 0
         self.begin_count()
-        self._by_age: Table | None = None  # until the next tick
-        self._by_level: Table | None = None
-        self._lives: Table | None = None
 
     @staticmethod
-    def words_of(capacity_rows: int, streams: int) -> int:
-        """Words that the models of a shard with so many residents take."""
-        return sum(map(size_of, _shapes(capacity_rows, streams)))
+    def words_of(streams: int, reach: int = 0, keys: int = FEWEST) -> int:
+        """Words that models with room for so many keys take."""
+        return words_of(streams, reach, keys)
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether more keys come than there is room for, and there may be more."""
+        return self.frequency.keys < MOST and self.frequency.is_full(self.clock_us)
+
+    @property
+    def roomier_words(self) -> int:
+        """Words that the same models take with room for twice as many keys."""
+        return self.words_of(len(self.keep_us), self._reach, 2 * self.frequency.keys)
+
+    def copy_to(self, words: IntArray) -> None:
+        """Put all that was learned into other words, with room for more keys."""
+        streams, keys = len(self.keep_us), self.frequency.keys
+        counts = size_of(Frequency.shapes(streams, keys))
+        same = self.words.size - counts
+        words[:same] = self.words[:same]
+        room = cut(words[same:], Frequency.shapes(streams, 2 * keys))
+        self.frequency.move_to(Frequency(room, self.frequency.half_life_us))
 
     def begin_count(self) -> None:
-        """Begin to count what an unlimited join would find."""
-        self.seen_matches = 0.0
+        """Begin to count what an exact join would find."""
         self.seen_pairs = 0
-        self.unlimited.begin()
+        self.frequency.begin_count()
+        self._begun_us = self.clock_us
+        self.meter.begin()
 
-    def exact_matches(self, matched: float, monitored: float) -> tuple[float, float]:
-        """Matches of an unlimited join since counting began, and those that were found.
+    def go_on(self, former: Models) -> None:
+        """Go on with what other models have counted since they began to."""
+        self.seen_pairs = former.seen_pairs
+        self._begun_us = former._begun_us
+        self.meter.go_on(former.meter)
 
-        ``matched`` were found in all, ``monitored`` of them by the monitored keys
-        alone. Where a few keys have most matches, those that are monitored may have
-        hardly any; so if keys are counted, their counts tell.
+    def missed(self) -> tuple[Missed, Missed]:
+        """What an exact join would have found since counting began, and was not.
+
+        The second holds the variances over all time.
         """
-        if self.slice.share == 1.0 or not self.unlimited.expected:
-            return self.seen_matches, monitored
-        return self.unlimited.matches, matched
+        passed = self.clock_us - self._begun_us
+        fade = self.frequency.faded(passed // EVIDENCE_WINDOWS)
+        return self.meter.end(self.slice.share, fade)
 
     @property
     def clock_us(self) -> int:
@@ -106,79 +148,118 @@ class Models:
 
     def begin(self, first_us: int) -> None:
         """Start the clocks: the first arrival comes now."""
-        self._clocks[:] = first_us
+        self._clocks[:_BEHIND] = first_us
 
-    def observe(
+    def observe(  # noqa: PLR0913  (columns; all else by keyword)
         self,
         stream: IntArray,
         key: IntArray,
         time: IntArray,
         importance: FloatArray | None = None,
+        size: IntArray | None = None,
         *,
         clock_us: int | None = None,
         watched: BoolArray | None = None,
-        learn: bool = True,
+        results: Results | None = None,
     ) -> None:
         """Learn from arrivals of all streams, in their order.
 
-        The clock after them is the greatest of their times if none is told; a row after
-        it counts as if it came then. ``watched`` is what :meth:`make_room` told of
-        these arrivals, if it was asked before. Without ``learn`` only the monitored
-        slice is kept up: it estimates the recall.
+        The clock after them is the greatest of their times if none is given; a row
+        after it counts as if it came then. ``size`` is what each takes from the budget.
+        ``watched`` is what :meth:`make_room` said of these arrivals, if it was asked
+        before. ``results`` are those that each of them has found; without them the
+        recall is not estimated.
+        """
+        if clock_us is None:
+            clock_us = int(time.max())
+        if watched is None:
+            watched = self.make_room(stream, key)
+        if importance is None:
+            importance = np.full(key.size, np.inf)
+        octave = np.zeros(key.size, np.int8) if size is None else octave_of(size)
+        rows = Arrived(stream, key, time, importance, octave)
+        self._observe(rows, clock_us, watched, results)
+
+    def _observe(
+        self,
+        rows: Arrived,
+        clock_us: int,
+        watched: BoolArray,
+        results: Results | None,
+    ) -> None:
+        """Learn from arrivals up to a clock.
 
         The first arrivals of all are learned from in parts, each about as many as those
         before it: as long as no key was counted, all keys look rare, and what rows of
         frequent keys matched would be taken for what rare ones do.
         """
-        if clock_us is None:
-            clock_us = int(time.max())
+        stream, key, time, importance, _ = rows
         if not self._clocks[_FIRST]:
             self._clocks[[_FIRST, _TICK]] = min(int(time[0]), clock_us)
-        if watched is None:
-            watched = self.make_room(stream, key)
         half = key.size // 2
-        if learn and half and not self.frequency.totals.any():
+        if half and self.frequency.is_empty:
             reached = min(clock_us, int(time[:half].max()))
             for part, clock in ((slice(half), reached), (slice(half, None), clock_us)):
-                self.observe(
-                    stream[part],
-                    key[part],
-                    time[part],
-                    None if importance is None else importance[part],
-                    clock_us=clock,
-                    watched=watched[part],
-                )
+                found = None if results is None else results.part(part)
+                self._observe(rows.part(part), clock, watched[part], found)
             return
         before = self.clock_us or min(int(time[0]), clock_us)
         self._counted_us = before
         self._clocks[_NOW] = max(before, clock_us)
-        pairs = self.seen_pairs
-        if learn:
-            self.unlimited.expect(stream, key, watched, self._since(before))
+        behind = max((before - time).max(), self._clocks[_BEHIND] * self.faded(before))
+        self._clocks[_BEHIND] = min(int(behind), self._most_behind_us)
         mine = [np.flatnonzero(stream == own) for own in self._streams]
-        for own, rows in enumerate(mine):
-            seen = rows[watched[rows]]
-            self._watch(own, key[seen], time[seen], learn=learn)
-        if learn:
-            self.unlimited.count(self.seen_pairs - pairs)
-            if importance is not None:
-                self.worth.add(stream, importance, self.faded(before))
-            self._tick()
-            self._count(mine, key, time)
+        self._measure(rows, watched, mine, results)
+        # The size of a sampled row goes by how large its value is, whatever the sign.
+        worth = np.abs(importance) if self._samples else importance
+        self.worth.add(stream, worth, self.faded(before))
+        is_due = self._tick()
+        self._count(mine, key, time)
+        if is_due and self._samples and len(self.keep_us) == _PAIR:
+            # Before they are counted, all keys would look as if they had stopped.
+            learned = self.slice, self.yields, self.worth
+            outlook = sampling.judged(*learned, self.clock_us, self.capacity_rows)
+            self._outlook[:] = sampling.outlook_words(outlook)
+        passed = self.yields.passed_us(self.clock_us)
+        came = Came(stream, key, importance, passed, before, self.clock_us)
+        name_frequent(came, self.frequency, self.slice, self.frequent)
+
+    def _measure(
+        self,
+        rows: Arrived,
+        watched: BoolArray,
+        mine: list[IntArray],
+        results: Results | None,
+    ) -> None:
+        """Count the results that an exact join has, beside those that were found."""
+        number = self.frequent.numbers(rows.key)
+        counted = Counted(rows.stream, rows.time, rows.importance, number)
+        exact, worth = self.frequent.count(counted, self.clock_us, self._combine)
+        for own, at in enumerate(mine):
+            seen = at[watched[at]]
+            each = self._watch(own, rows.ghosts(seen))
+            exact[seen], worth[seen] = each  # ghosts know more than counts by time
+        if results is not None:
+            group = self.slice.group(rows.key, GROUPS)
+            self.meter.add(
+                Metered(
+                    *(rows.stream, number >= 0, watched, group),
+                    *(exact, results.found, worth, results.gained),
+                ),
+                self.slice.share,
+            )
 
     def _count(self, mine: list[IntArray], key: IntArray, time: IntArray) -> None:
         """Count the keys of arrivals, whose rows are given by stream."""
         for own, rows in enumerate(mine):
             counted = np.minimum(time[rows], self.clock_us)
             self.frequency.add(own, key[rows], counted, self.clock_us)
+            for offset in range(-self._reach, self._reach + 1) if self._reach else ():
+                self._near.add(own, key[rows] + offset, counted, self.clock_us)
 
     def faded(self, since_us: int) -> float:
         """What a count has faded to that was one then."""
         return self.frequency.faded(self.clock_us - since_us)
-
-    def _since(self, clock_us: int) -> Since:
-        """Time until then, and since."""
-        return Since(clock_us, self._passed(clock_us), self.clock_us - clock_us)
 
     def make_room(self, stream: IntArray, key: IntArray) -> BoolArray:
         """Monitor fewer keys if coming arrivals would be too many ghosts.
@@ -188,7 +269,7 @@ class Models:
         while True:
             watched = self.slice.monitored(key)
             coming = np.bincount(stream[watched], minlength=len(self.keep_us))
-            if self.slice.has_room(coming, self.clock_us):
+            if self.slice.has_room(coming, self.clock_us - int(self._clocks[_BEHIND])):
                 return watched
 
     def partner_count(self, stream: IntArray, key: IntArray) -> FloatArray:
@@ -196,39 +277,26 @@ class Models:
 
         Counts of several other streams multiply.
         """
-        passed = self._passed(self.clock_us)
-        return self.frequency.of_partners(stream, key, self.clock_us, passed)[1]
+        passed = self.yields.passed_us(self.clock_us)
+        return self._near.of_partners(stream, key, self.clock_us, passed)[1]
 
     def rate(self, stream: int) -> float:
         """Arrivals of a stream per second, lately."""
-        passed = max(1, self.clock_us - int(self._clocks[_FIRST]))
-        faded = self.frequency.half_life_us / np.log(2.0)
-        seconds = faded * -np.expm1(-passed / faded) * 1e-6
-        return float(self.frequency.total(stream, self.clock_us) / seconds)
+        return self.yields.rate(stream, self.clock_us)
 
     def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, whatever the key."""
-        if self._by_age is None:
-            self._by_age = priorities(self.curve.by_age())[:, None, :].copy()
-        level = np.zeros(stream.size, np.int64)
-        return self._pick(self._by_age, stream, level, age_us)
+        return self.yields.priority_by_age(stream, age_us)
 
     def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
         """Best mean rate of results from its age on, for its key's frequency."""
-        if self._by_level is None:
-            self._by_level = priorities(self._rates())
-        slow, best = self._counted(stream, key, self.clock_us)
-        rates, found = Rates(self._by_level, self._ages_per_us), np.empty(stream.size)
-        bits = self._typical(slow).view(np.int64)
-        read_priorities(stream, slow, best, bits, age_us, rates, found)
-        return found
+        if self._reach:
+            return self.partner_count(stream, key) * self.yields.per_product[stream]
+        return self.yields.priority(stream, key, age_us, self.clock_us)
 
     def expected_matches(self, stream: IntArray, key: IntArray) -> FloatArray:
         """Matches that a new row will have in all its life."""
-        if self._lives is None:
-            self._lives = self._rates().sum(axis=2) * self._spans[:, None]
-        level, news = self._known(stream, key)
-        return news * self._lives[stream, level]
+        return self.yields.expected_matches(stream, key, self.clock_us)
 
     def matches_per_arrival(self, key: IntArray) -> FloatArray:
         """Matches of a new row of a key, on average over both streams as it comes."""
@@ -241,159 +309,92 @@ class Models:
 
     def cluster_sizes(self, stream: IntArray, key: IntArray) -> FloatArray:
         """Expected matches of new rows, 1 on average, as PPS-CLUSTER takes them."""
-        return pps_sizes(self.expected_matches(stream, key), self._mean_matches())
+        expected = self.expected_matches(stream, key)
+        return sampling.pps_sizes(expected, self.yields.mean_matches())
 
-    def _mean_matches(self) -> float:
-        """Matches of a row of any stream in all its life, on average; 0 if unknown."""
-        rates = self.curve.by_age().sum(axis=1) * self._spans
-        rows = self.curve.seconds.sum(axis=(1, 2))
-        return float(rates @ rows / max(rows.sum(), 1e-30))
+    def value_sizes(self, stream: IntArray, importance: FloatArray) -> FloatArray:
+        """Importance of rows, 1 on average, as samples take it."""
+        return sampling.value_sizes(self.worth.relative(stream, importance))
 
     @property
-    def outlook(self) -> Outlook:
+    def outlook(self) -> sampling.Outlook:
         """What a sample of the join can reach."""
-        known, fraction, *variance = self._outlook.tolist()
-        if not known:
-            return Outlook(1.0, (0.0, 0.0, 0.0))
-        return Outlook(fraction, (variance[0], variance[1], variance[2]))
+        return sampling.outlook_in(self._outlook)
+
+    def size_factor(self, stream: IntArray, size: IntArray) -> FloatArray:
+        """How many times as often rows of a size match as their keys let expect."""
+        return self.sizes.factor(stream, size)
 
     def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:
         """Mean importance of a result with each row."""
         return self.worth.mean(stream, importance)
 
-    def _watch(
-        self, stream: int, key: IntArray, time: IntArray, *, learn: bool
-    ) -> None:
-        key.flags.writeable = False
-        time.flags.writeable = False
-        seen = self.slice.meet(stream, key, time)
-        self.seen_pairs += seen.key.size
-        self.seen_matches += seen.key.size / self.slice.share
-        if learn:
-            level = self._levels(seen.stream, seen.key)
-            self.curve.add_matches(seen.stream, level, seen.age_us)
-        self.slice.add(stream, key, time)
-
-    def _tick(self) -> None:
-        passed = self.clock_us - int(self._clocks[_TICK])
-        if passed * _TICKS < max(1, *self.keep_us):
-            return
-        self._by_age = self._by_level = self._lives = None
-        self.curve.tick(passed)
-        for stream, keep in enumerate(self.keep_us):
-            ghosts = self.slice.ghosts(stream)
-            last_tick = self._clocks[_TICK]
-            there = np.flatnonzero(ghosts.time + keep >= last_tick)
-            key, time = ghosts.key[there], ghosts.time[there]
-            level = self._levels(np.full(key.size, stream, np.int64), key)
-            self.curve.add_time(stream, level, last_tick - time, self.clock_us - time)
-        self._clocks[_TICK] = self.clock_us
-        if self._samples:
-            self._judge_samples()
-
-    def _judge_samples(self) -> None:
-        """Judge samples anew, on the rows of the slice that have not expired."""
-        parts = []
-        for stream in self._streams:
-            mine, theirs = self.slice.ghosts(stream), self.slice.others(stream)
-            keep = max(1, self.keep_us[stream])
-            lived = np.maximum(0, self.clock_us - mine.time) / keep
-            there = lived <= 1.0
-            mine = Ghosts(mine.key[there], mine.time[there])
-            own = np.full(mine.key.size, stream)
-            met = matches_so_far(mine, theirs, keep)
-            expected = self.expected_matches(own, mine.key)
-            parts.append(Rows(expected, met, lived[there]))
-        rows = Rows(*map(np.concatenate, zip(*parts, strict=True)))
-        share = self._row_share(rows.expected.size)
-        found = outlook(rows, share, self.capacity_rows)
-        self._outlook[:] = 1.0, found.fraction, *found.variance
-
-    def _row_share(self, rows: int) -> float:
-        """Part of all rows that is monitored: of keys it says little if few are hot."""
-        if self.slice.share == 1.0:
-            return 1.0
-        there = self.rows_in_window()
-        return min(1.0, rows / there) if there else 1.0
-
     def rows_in_window(self) -> float:
         """Rows that have come lately and have not expired, of all streams."""
-        passed = self.clock_us - int(self._clocks[_FIRST])
-        return sum(
-            self.rate(stream) * min(keep, passed) * 1e-6
-            for stream, keep in enumerate(self.keep_us)
-        )
+        return self.yields.rows_in_window(self.clock_us)
 
-    @property
-    def _spans(self) -> FloatArray:
-        """Seconds of an age, by stream."""
-        return np.array(self.keep_us) * (1e-6 / AGES)
+    def _watch(self, stream: int, came: Ghosts) -> tuple[FloatArray, FloatArray]:
+        """Match monitored arrivals; give the results of each, and their importance.
+
+        An arrival that comes in time has as many as the product of its partners of each
+        stream. Where it comes late, some of these lie too far apart from each other,
+        and are counted all the same.
+        """
+        key, time, importance, octave = came
+        key.flags.writeable = time.flags.writeable = False
+        others = [other for other in self._streams if other != stream]
+        met = [self.slice.meet(stream, other, key, time) for other in others]
+        count = [np.bincount(rows, minlength=key.size) for rows, _ in met]
+        for at, (rows, seen) in enumerate(met):
+            weight = np.prod([*count[:at], *count[at + 1 :]], axis=0, dtype=np.int64)
+            if rows.size:
+                early = np.where(seen.stream == stream, octave[rows], seen.octave)
+                weight = np.broadcast_to(weight, key.size)[rows]
+                self._learn(seen._replace(octave=early), weight)
+        exact = np.prod(count, axis=0, dtype=np.float64)
+        self.seen_pairs += int(exact.sum())
+        worth = exact
+        if self._combine is not None:
+            rows, seen = met[0]
+            each = np.empty(rows.size)
+            combine_worth(importance[rows], seen.importance, self._combine, each)
+            worth = np.bincount(rows, each, minlength=key.size)
+        self.slice.add(stream, came)
+        return exact, worth
+
+    def _learn(self, seen: Seen, weight: IntArray) -> None:
+        """Learn how old and how large rows were that matched, each for its results."""
+        level = self._levels(seen.stream, seen.key)
+        self.curve.add_matches(seen.stream, level, seen.age_us, weight)
+        self.sizes.add_matches(seen.stream, level, seen.octave, weight)
 
     def _levels(self, stream: IntArray, key: IntArray) -> IntArray:
         """Levels as they were read when the rows came: before they were counted.
 
         Counts of that time, faded until now, would be those of rarer keys.
         """
-        return level_of(self._typical(self._counted(stream, key, self._counted_us)[0]))
+        return self.yields.levels(stream, key, self._counted_us)
 
-    def _counted(
-        self, stream: IntArray, key: IntArray, clock_us: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """Counts of the rows' keys as far as they have come: at the slow pace, at best.
-
-        Levels go by these. What a key will come to is a guess from few arrivals at
-        first; what rows matched is remembered under their level, and under one that was
-        guessed too high it would mislead for long.
-        """
-        passed = self._passed(clock_us)
-        slow, best = self.frequency.of_partners(stream, key, clock_us, passed)
-        return slow, best * self.frequency.reached(passed) ** (len(self.keep_us) - 1)
-
-    def _passed(self, clock_us: int) -> int:
-        """Event time since counting began."""
-        return clock_us - int(self._clocks[_FIRST])
-
-    def _known(self, stream: IntArray, key: IntArray) -> tuple[IntArray, FloatArray]:
-        """Level of each row's key on the other streams, and what is new of it.
-
-        Levels go by the slow pace, which does not jump; what is new comes on top.
-        """
-        slow, best = self._counted(stream, key, self.clock_us)
-        news = np.divide(best, slow, out=np.ones(key.size), where=slow > 0.0)
-        return level_of(self._typical(slow)), news
-
-    def _rates(self) -> Table:
-        """Results per second of a row, by stream, level and age."""
-        return self.curve.by_level(self.frequency.per_count)
-
-    def _typical(self, count: FloatArray) -> FloatArray:
-        """What levels go by, of the counts of keys on the other streams."""
-        return count
-
-    def _pick(
-        self, table: Table, stream: IntArray, level: IntArray, age_us: IntArray
-    ) -> FloatArray:
-        """Read a table; between two ages in proportion, so that few rows are equal."""
-        rate = np.empty(stream.size)
-        read_table(stream, level, age_us, self._ages_per_us, table, rate)
-        return rate
-
-    @property
-    def _ages_per_us(self) -> FloatArray:
-        """Ages of a microsecond, by stream."""
-        per_us: FloatArray = AGES / np.maximum(np.array(self.keep_us), 1)
-        return per_us
-
-
-def _shapes(capacity_rows: int, streams: int) -> tuple[tuple[Shape, ...], ...]:
-    """Room for each model of a shard with so many residents, and for clocks."""
-    width = 1 << (max(1, capacity_rows) - 1).bit_length()
-    width = min(max(width, _SMALLEST), _LARGEST)
-    ghosts = max(_SMALLEST, width // 4)
-    return (
-        Frequency.shapes(streams, width),
-        Curve.shapes(streams),
-        Worth.shapes(streams),
-        Slice.shapes(streams, ghosts),
-        ((3,), (5,), (2,)),
-    )
+    def _tick(self) -> bool:
+        """Let the curves learn, if it is time to; tell whether it was."""
+        last_tick = int(self._clocks[_TICK])
+        passed = self.clock_us - last_tick
+        if passed * _TICKS < max(1, *self.keep_us):
+            return False
+        self.yields.forget()
+        self.curve.tick(passed)
+        self.sizes.tick(passed)
+        for stream, keep in enumerate(self.keep_us):
+            ghosts = self.slice.ghosts(stream)
+            there = np.flatnonzero(ghosts.time + keep >= last_tick)
+            names, place = np.unique(ghosts.key[there], return_inverse=True)
+            level = self._levels(np.full(names.size, stream, np.int64), names)
+            self.curve.add_keys(stream, level, passed)
+            time = ghosts.time[there]
+            ages = last_tick - time, self.clock_us - time
+            count = self.yields.will_count(self.clock_us)
+            self.curve.add_time(stream, level[place], *ages, count)
+            young, old = (np.clip(age, 0, keep) for age in ages)
+            self.sizes.add_time(stream, level[place], ghosts.octave[there], old - young)
+        self._clocks[_TICK] = self.clock_us
+        return True

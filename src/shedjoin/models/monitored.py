@@ -12,32 +12,63 @@ the ghosts outgrow their room.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from shedjoin.kernels.hashing import chain_words
 from shedjoin.kernels.index import NOWHERE, STRIDE, Index, Pairs, fixed, link, probe
-from shedjoin.models.words import Shape
-from shedjoin.types import BoolArray, IntArray
+from shedjoin.models.sizes import Octaves
+from shedjoin.models.words import Shape, reals
+from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _ALL = 1 << 31
+_GROUP_BITS = 40
 _ROOM = 1 << 12
+_WORN = 512
+"""Expired ghosts that are not worth the work to let them go."""
 
 
 class Ghosts(NamedTuple):
-    """Key and time of monitored rows of one stream, in order of arrival."""
+    """Monitored rows of one stream, in order of arrival."""
 
     key: IntArray
     time: IntArray
+    importance: FloatArray
+    octave: Octaves
+
+
+class Arrived(NamedTuple):
+    """Arrivals of all streams, in their order, with the class of their size."""
+
+    stream: IntArray
+    key: IntArray
+    time: IntArray
+    importance: FloatArray
+    octave: Octaves
+
+    def part(self, at: slice) -> Arrived:
+        """Some of them."""
+        return Arrived._make(column[at] for column in self)
+
+    def ghosts(self, at: IntArray) -> Ghosts:
+        """Some of them, as they are monitored."""
+        return Ghosts._make(column[at] for column in self[1:])
 
 
 class Seen(NamedTuple):
-    """Matches of ghosts: stream and key of the earlier row, and how long it waited."""
+    """Matches of ghosts: stream and key of the earlier row, and how long it waited.
+
+    ``importance`` and ``octave`` are those of the ghost, whichever of the two rows is
+    earlier.
+    """
 
     stream: IntArray
     key: IntArray
     age_us: IntArray
+    importance: FloatArray
+    octave: Octaves
 
 
 class Slice:
@@ -52,8 +83,10 @@ class Slice:
     """
 
     def __init__(self, room: Sequence[IntArray], keep_us: tuple[int, ...]) -> None:
-        self._key, self._time, self._ends, self._halvings = room
-        self.room = self._key.shape[1]
+        key, time, importance, octave, self._ends, self._halvings = room
+        self.room = key.shape[1]
+        octaves = octave.view(np.int8)[:, : self.room]
+        self._columns: list[npt.NDArray[Any]] = [key, time, reals(importance), octaves]
         self.keep_us = keep_us
         self._streams = range(len(keep_us))
         self._index = [self._linked(stream) for stream in self._streams]
@@ -61,17 +94,13 @@ class Slice:
     @staticmethod
     def shapes(streams: int, ghosts: int) -> tuple[Shape, ...]:
         """Room for so many ghosts a stream, a power of two."""
-        return (streams, ghosts), (streams, ghosts), (streams,), (1,)
+        whole, eighth = (streams, ghosts), (streams, -(-ghosts // 8))
+        return whole, whole, whole, eighth, (streams,), (1,)
 
     def ghosts(self, stream: int) -> Ghosts:
         """Ghosts of one stream, for as long as none is added or goes."""
-        end = self._ends[stream]
-        return Ghosts(self._key[stream, :end], self._time[stream, :end])
-
-    def others(self, stream: int) -> Ghosts:
-        """Ghosts of all other streams, one stream after the other."""
-        found = [self.ghosts(other) for other in self._streams if other != stream]
-        return Ghosts(*map(np.concatenate, zip(*found, strict=True)))
+        at = stream, slice(self._ends[stream])
+        return Ghosts._make(column[at] for column in self._columns)
 
     def monitored(self, key: IntArray) -> BoolArray:
         """Tell which keys are monitored."""
@@ -82,19 +111,14 @@ class Slice:
         """Part of all keys that is monitored."""
         return float(self._threshold / _ALL)
 
-    def meet(self, stream: int, key: IntArray, time: IntArray) -> Seen:
-        """Match monitored arrivals with ghosts of the other streams."""
-        found = [
-            self.meet_one(stream, other, key, time)[1]
-            for other in self._streams
-            if other != stream
-        ]
-        return Seen(*map(np.concatenate, zip(*found, strict=True)))
+    def group(self, key: IntArray, groups: int) -> IntArray:
+        """Group of each key, by bits that do not say whether it is monitored."""
+        return (_words(key) >> _GROUP_BITS) & (groups - 1)
 
-    def meet_one(
+    def meet(
         self, stream: int, other: int, key: IntArray, time: IntArray
     ) -> tuple[IntArray, Seen]:
-        """Match monitored arrivals with ghosts of one other stream: which, and whom."""
+        """Match monitored arrivals with ghosts of another stream: which, and whom."""
         pairs = Pairs.room(_ROOM)
         low = fixed(time - self.keep_us[other])
         high = fixed(time + self.keep_us[stream])
@@ -108,29 +132,33 @@ class Slice:
                 pairs = pairs.doubled()
             start = after
         if not arrival:
-            nothing = np.zeros(0, np.int64)
-            return nothing, Seen(nothing, nothing, nothing)
-        rows = np.concatenate(arrival)
-        waited = time[rows] - self.ghosts(other).time[np.concatenate(slot)]
+            nothing, octave = np.zeros(0, np.int64), np.zeros(0, np.int8)
+            return nothing, Seen(nothing, nothing, nothing, np.zeros(0), octave)
+        rows, ghosts = np.concatenate(arrival), self.ghosts(other)
+        met = np.concatenate(slot)
+        waited = time[rows] - ghosts.time[met]
         owner = np.where(waited >= 0, other, stream)
-        return rows, Seen(owner, key[rows], np.abs(waited))
+        of_ghost = ghosts.importance[met], ghosts.octave[met]
+        return rows, Seen(owner, key[rows], np.abs(waited), *of_ghost)
 
-    def add(self, stream: int, key: IntArray, time: IntArray) -> None:
+    def add(self, stream: int, rows: Ghosts) -> None:
         """Keep monitored arrivals as ghosts, as far as there is room."""
         end = self._ends[stream]
-        key, time = key[: self.room - end], time[: self.room - end]
-        self._key[stream, end : end + key.size] = key
-        self._time[stream, end : end + key.size] = time
-        link(fixed(key), fixed(time), end, self._index[stream])
-        self._ends[stream] += key.size
+        rows = Ghosts._make(column[: self.room - end] for column in rows)
+        after = end + rows.key.size
+        for into, column in zip(self._columns, rows, strict=True):
+            into[stream, end:after] = column
+        link(fixed(rows.key), fixed(rows.time), end, self._index[stream])
+        self._ends[stream] = after
 
     def has_room(self, coming: IntArray, clock_us: int) -> bool:
         """Make room for so many ghosts of each stream.
 
-        Expired ghosts go; if that is not enough, half of the keys are not monitored
-        any more, and the answer is False: fewer may be coming now.
+        Expired ghosts go, if they are many or there is no room; if that is not enough,
+        half of the keys are not monitored any more, and the answer is False: fewer may
+        be coming now.
         """
-        if (self._ends + coming <= self.room).all():
+        if (self._ends + coming <= self.room).all() and not self._is_worn(clock_us):
             return True
         for stream, keep in enumerate(self.keep_us):
             self._keep(stream, self.ghosts(stream).time + keep >= clock_us)
@@ -144,6 +172,15 @@ class Slice:
         self._index = [self._linked(stream) for stream in self._streams]
         return fits and not crowded
 
+    def _is_worn(self, clock_us: int) -> bool:
+        """Whether most ghosts have expired: their room is stored, too."""
+        for stream, keep in enumerate(self.keep_us):
+            time = self.ghosts(stream).time
+            gone = int(np.count_nonzero(time < clock_us - keep))
+            if gone > max(_WORN, time.size // 2):
+                return True
+        return False
+
     @property
     def _threshold(self) -> int:
         return _ALL >> int(self._halvings[0])
@@ -152,7 +189,7 @@ class Slice:
         """Let the other ghosts go; room that nobody uses is zero."""
         kept = [column[select] for column in self.ghosts(stream)]
         self._ends[stream] = kept[0].size
-        for column, rows in zip((self._key, self._time), kept, strict=True):
+        for column, rows in zip(self._columns, kept, strict=True):
             column[stream] = 0
             column[stream, : rows.size] = rows
 
@@ -169,4 +206,8 @@ class Slice:
 
 def _hash(key: IntArray) -> IntArray:
     """31 bits that are independent of a key's shard and bucket."""
-    return chain_words(np.zeros(key.size, np.int64), fixed(key)) & (_ALL - 1)
+    return _words(key) & (_ALL - 1)
+
+
+def _words(key: IntArray) -> IntArray:
+    return chain_words(np.zeros(key.size, np.int64), fixed(key))

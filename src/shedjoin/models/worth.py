@@ -12,6 +12,8 @@ from shedjoin.types import FloatArray, IntArray
 BINS = 128
 _FINEST = -32.0
 _PER_OCTAVE = 2.0
+_FARTHEST = 1e9
+"""Times the mean that an importance may be: sizes and their squares stay finite."""
 
 
 class Worth:
@@ -63,6 +65,19 @@ class Worth:
             silent = np.isinf(mine)
             shared = below[at] + np.where(silent, 0.0, mine) * above[at]
             out[rows] = np.where(silent, total.sum(), shared) / count.sum()
+        return out
+
+    def relative(self, stream: IntArray, importance: FloatArray) -> FloatArray:
+        """Importance over its mean on the row's own stream, lately.
+
+        It is 1 where a stream has no importance, or none above zero so far.
+        """
+        count, total = self.count.sum(axis=1), self.total.sum(axis=1)
+        mean = np.divide(total, count, out=np.zeros(count.size), where=count > 0)
+        known = (mean > 0)[stream] & np.isfinite(importance)
+        out, mean = np.ones(importance.size), mean[stream[known]]
+        most = _FARTHEST * mean
+        out[known] = np.clip(importance[known], -most, most) / mean
         return out
 
     @staticmethod

@@ -98,6 +98,23 @@ class Policy:
         return any(asked) or bool(reads) or self.pace != Pace()
 
     @property
+    def by_keys(self) -> bool:
+        """Rows of frequent keys are worth more to it than others.
+
+        Shards that share a budget then divide it by these keys, else by their rows.
+        """
+        return bool(self.reads) and not self.samples
+
+    @property
+    def is_foreseen(self) -> bool:
+        """It can be told which rows it would keep with another budget.
+
+        It goes by scores which do not depend on what is kept.
+        """
+        held = {"matches", "partners"} & set(self.reads)
+        return not held and not self.samples and self.pace == Pace()
+
+    @property
     def pace(self) -> Pace:
         """When rows may leave, and how their matches count."""
         return Pace()
@@ -143,6 +160,11 @@ class LoadPolicy(Policy):
     def pairwise(self) -> bool:
         """It is for joins of two streams by key columns."""
         return True
+
+    @property
+    def by_keys(self) -> bool:
+        """By default the oldest leave, whatever their keys."""
+        return False
 
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
         """Chances of rows, with which arrivals such as ``among`` keep to the throttle.

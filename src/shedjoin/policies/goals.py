@@ -10,7 +10,7 @@ from shedjoin.policies.ayad import ValuePni
 from shedjoin.policies.base import Policy, SamplingPolicy
 from shedjoin.policies.gedik import Harvest
 from shedjoin.policies.learned import Expected, Valued
-from shedjoin.policies.samples import BestSample
+from shedjoin.policies.samples import BestSample, EqCluster, Uniform
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.shedding import Combine, Discipline, Shedding
@@ -63,7 +63,8 @@ class Sample:
     """Keep a sample of the join, with which aggregates can be estimated.
 
     Results have two more columns, ``_weight`` and ``_cluster``;
-    :func:`shedjoin.estimate` goes by them.
+    :func:`shedjoin.estimate` goes by them. Rows may come out of order by the lateness
+    of the streams: partners are sampled for so long after their window.
 
     Parameters
     ----------
@@ -72,21 +73,43 @@ class Sample:
         is predicted to tell most. The report's ``scheme`` says why; on Spark the
         progress has the three predictions, ``variance_eq``, ``variance_pps`` and
         ``variance_uniform``, of which the least is taken.
+    of : column, Lookup, Histogram, Spark expression, or a pair of them, optional
+        The quantity whose sum matters most, named as the importance of
+        :class:`MostImportant` is. The value of a result is that of its row on the side
+        that has the column. For a pair, (left, right), and for a column that both sides
+        have, it is the product of both. Rows are sampled in proportion to their
+        expected matches times their absolute value, or to the value alone where that is
+        predicted to be better. The sum of the values then has the smallest error;
+        counts and other sums have a larger one, but stay unbiased. A value that is
+        zero, null, NaN or below 5 % of the mean counts as 5 % of the mean, so that
+        every row has a chance.
 
     Examples
     --------
-    >>> from shedjoin import Sample
+    >>> from shedjoin import Sample, policies
     >>> Sample().policy(seed=3)
     BestSample(seed=3)
+    >>> Sample(of="bid", by=policies.Uniform())
+    Traceback (most recent call last):
+    shedjoin.errors.ParameterError: Sample(of='bid') with by=Uniform(fraction=1.0, \
+seed=0), which does not go by values.
+    Fix: leave out by=, write by=policies.PpsCluster(), or leave out of=.
     """
 
     by: Policy | None = None
+    of: Any = None
 
     def __post_init__(self) -> None:
         if self.by is not None and not isinstance(self.by, SamplingPolicy):
             raise ParameterError(
                 f"Sample(by={self.by!r}) is not a sample.",
                 fix="write Sample(), or Sample(by=policies.PpsCluster()).",
+            )
+        if self.of is not None and isinstance(self.by, EqCluster | Uniform):
+            raise ParameterError(
+                f"Sample(of={self.of!r}) with by={self.by!r}, which does not go by "
+                "values.",
+                fix="leave out by=, write by=policies.PpsCluster(), or leave out of=.",
             )
 
     def policy(self, seed: int) -> Policy:
@@ -95,6 +118,13 @@ class Sample:
 
 
 Goal = MostResults | MostImportant | Sample
+
+
+def values_of(keep: Goal | Policy | None) -> Any:  # noqa: ANN401  (as a user gives it)
+    """Columns that a goal goes by: an importance, or the quantity of a sample."""
+    if isinstance(keep, MostImportant):
+        return keep.importance
+    return keep.of if isinstance(keep, Sample) else None
 
 
 def shedding_of(
@@ -115,7 +145,9 @@ def shedding_of(
             )
         return None
     goal = MostResults() if keep is None else keep
-    combine: Combine = goal.combine if isinstance(goal, MostImportant) else "min"
+    combine: Combine = "product" if isinstance(goal, Sample) else "min"
+    if isinstance(goal, MostImportant):
+        combine = goal.combine
     if by_predicates and isinstance(goal, MostResults) and not budget.limits_memory:
         policy: Policy = Harvest()
     elif isinstance(goal, Sample):

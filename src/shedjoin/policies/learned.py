@@ -15,7 +15,8 @@ class Expected(Policy):
     """Keep the rows that will bring most results, by key and by age.
 
     The default of ``keep=MostResults()``. Where only keys matter it decides as ``Prob``
-    does, where only age matters as ``Age`` does, and it finds out by itself which.
+    does, where only age matters as ``Age`` does, and it finds out by itself which. If
+    the budget is in bytes, results count per byte: a large row has to bring more.
 
     Notes
     -----
@@ -26,7 +27,8 @@ class Expected(Policy):
     frequent to level l (half octaves of the decayed count) on the other stream.
 
     *Departures.* See above. The table is learned on the monitored slice; cells with
-    little evidence lean on the product of their level's and their age's rate.
+    little evidence lean on the product of their level's and their age's rate. So is how
+    many times as often rows of a size match as rows of equally frequent keys do.
 
     *Guarantee.* None beyond those of ``Prob`` and ``Age`` in their models.
 
@@ -54,14 +56,24 @@ class Expected(Policy):
     >>> hot, cold = Expected().score(rows)
     >>> bool(hot > 10 * cold)
     True
+    >>> rows = Residents.example(
+    ...     [80_000_000] * 2,
+    ...     key=[7, 7],
+    ...     size=[200, 1000],
+    ...     now_us=80_000_000,
+    ...     models=models,
+    ... )
+    >>> small, large = Expected().score(rows)
+    >>> round(float(small / large), 6)
+    5.0
     """
 
     dynamic: ClassVar[bool] = True
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: results per second from now on, at best."""
-        return residents.priority()
+        """Worth of each row: results per second and byte from now on, at best."""
+        return residents.priority() * residents.size_factor() / residents.size
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +81,8 @@ class Valued(Policy):
     """Keep the rows whose results will be worth most.
 
     The default of ``keep=MostImportant(...)``: results per second as in ``Expected``,
-    times what a result with this row is worth on average.
+    times what a result with this row is worth on average; per byte, if the budget is in
+    bytes.
 
     Notes
     -----
@@ -115,5 +128,6 @@ class Valued(Policy):
         return True
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: importance per second from now on, at best."""
-        return residents.priority() * residents.mean_worth()
+        """Worth of each row: importance per second and byte from now on, at best."""
+        rate = residents.priority() * residents.size_factor() / residents.size
+        return rate * residents.mean_worth()

@@ -36,7 +36,8 @@ class Residents:
     """Rows that a policy judges: residents, or arrivals as residents of age zero.
 
     Everything is an array with one value per row, but for ``now_us`` and ``keep_us``.
-    Importance is infinite on a side that has none. ``matches`` and ``last_match``,
+    Importance is infinite on a side that has none. ``size`` is what a row takes from
+    the budget: bytes, or one row. ``matches`` and ``last_match``,
     ``partners`` and what comes with them, and whatever asks the models, are there for
     policies that say so in ``reads``.
 
@@ -56,6 +57,7 @@ class Residents:
     time: IntArray
     number: IntArray
     importance: FloatArray
+    size: IntArray
     now_us: int
     keep_us: tuple[int, ...]
     met: Met | None = None
@@ -131,6 +133,17 @@ class Residents:
         """Expected matches of new rows, 1 on average."""
         return self.models.cluster_sizes(self.stream, self.key)
 
+    def value_sizes(self) -> FloatArray:
+        """Importance of rows without its sign, 1 on average and at least 0.05.
+
+        It is 1 for the rows of a stream that has none.
+        """
+        return self.models.value_sizes(self.stream, self.importance)
+
+    def size_factor(self) -> FloatArray:
+        """How many times as often rows of its size match as their keys let expect."""
+        return self.models.size_factor(self.stream, self.size)
+
     def mean_worth(self) -> FloatArray:
         """Mean importance of a result with each row."""
         return self.models.mean_worth(self.stream, self.importance)
@@ -179,6 +192,7 @@ class Residents:
         now_us: int,
         key: list[int] | None = None,
         importance: list[float] | None = None,
+        size: list[int] | None = None,
         matches: list[float] | None = None,
         last_match: list[int] | None = None,
         partners: list[float] | None = None,
@@ -207,6 +221,7 @@ class Residents:
             time=np.array(time, np.int64),
             number=np.arange(rows),
             importance=np.array(importance or [1.0] * rows),
+            size=np.array(size or [1] * rows, np.int64),
             now_us=now_us,
             keep_us=(10_000_000, 10_000_000),
             met=met,

@@ -94,6 +94,9 @@ class EqCluster(ByLot):
 class PpsCluster(ByLot):
     """Sample rows by how many results they are expected to have, and all of those.
 
+    With ``Sample(of="bid", by=PpsCluster())`` the expected results of a row are
+    multiplied by its value over the mean value of its stream.
+
     Parameters
     ----------
     seed : int, default 0
@@ -108,7 +111,9 @@ class PpsCluster(ByLot):
 
     *Departures.* p follows from the budget as in :class:`EqCluster`, which also caps
     and iterates it. A tenth of q is the same for all rows: without it a row whose key
-    was not known to be frequent when it came would have a huge weight.
+    was not known to be frequent when it came would have a huge weight. The
+    paper's sizes go by matches alone. Here they may also go by a value, without its
+    sign; one below 5 % of the mean counts as that, so that every row has a chance.
 
     *Guarantee.* Unbiased SUM and COUNT, however wrong the expected sizes.
 
@@ -143,8 +148,8 @@ class PpsCluster(ByLot):
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: its expected matches over its lot."""
-        size = residents.cluster_sizes()
+        """Worth of each row: its expected matches, times its value, over its lot."""
+        size = residents.cluster_sizes() * residents.value_sizes()
         return by_lot(self.seed, size, residents)
 
 
@@ -248,7 +253,9 @@ class BestSample(ByLot):
     *Symbols.* See :func:`shedjoin.models.sampling.outlook`.
 
     *Departures.* The paper gives no formula; the scheme is taken whose predicted
-    variance of a COUNT, with the bias squared, is the least on the monitored slice.
+    variance of a COUNT, with the bias squared, is the least on the monitored slice. If
+    rows have values, the variance is that of their SUM, and where the scheme taken is
+    ``EqCluster``, chances are in proportion to the values.
 
     *Guarantee.* That of the scheme taken.
 
@@ -288,7 +295,7 @@ class BestSample(ByLot):
         return np.zeros(arrivals.key.size, np.int64)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: one or its expected matches, over its lot."""
+        """Worth of each row: its value, perhaps times its matches, over its lot."""
         if residents.outlook.favours_pps:
             return PpsCluster(self.seed).score(residents)
-        return EqCluster(self.seed).score(residents)
+        return by_lot(self.seed, residents.value_sizes(), residents)

@@ -108,6 +108,11 @@ class Age(Policy):
     dynamic: ClassVar[bool] = True
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
+    @property
+    def by_keys(self) -> bool:
+        """Only the age of a row counts."""
+        return False
+
     def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: the best mean rate of results from its age on."""
         return residents.priority_by_age()

@@ -6,19 +6,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from shedjoin.sampling.horvitz_thompson import ClusterSums, contribution, evaluate
+from shedjoin.sampling.horvitz_thompson import (
+    TRUSTED_FROM,
+    ClusterSums,
+    contribution,
+    evaluate,
+)
 from shedjoin.sampling.student import log_quantile
 from shedjoin.types import FloatArray, IntArray
 
 
 class Interval(NamedTuple):
-    """An estimate, its standard error and interval, and how many clusters tell it."""
+    """An estimate, its standard error and interval, and whether they can be trusted.
+
+    The error rests on ``effective`` clusters of about the same weight. An interval is
+    not trusted if they are fewer than 20, or if results of its window may be missing
+    without a trace (those at hand then have a negative cluster).
+    """
 
     value: float
     error: float
     low: float
     high: float
     effective: float
+    trusted: bool
 
 
 def cluster_interval(
@@ -70,7 +81,9 @@ def cluster_interval(
     low = found - reach
     if value is None:
         low = max(low, float(weight.size))
-    return Interval(found, error, low, found + reach, effective)
+    enough = effective >= TRUSTED_FROM or bool((weight <= 1.0).all())
+    trusted = enough and not bool((cluster < 0).any())
+    return Interval(found, error, low, found + reach, effective, trusted)
 
 
 def _sums(

@@ -14,6 +14,7 @@ from shedjoin.spec.streams import CLUSTER_COLUMN, WEIGHT_COLUMN
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _SHARD_SHIFT = 44
+_NOT_NEGATIVE = (1 << 63) - 1
 
 
 class Sampled(NamedTuple):
@@ -25,6 +26,14 @@ class Sampled(NamedTuple):
     def those(self, rows: BoolArray) -> Sampled:
         """Some of them."""
         return Sampled(self.weight[rows], self.cluster[rows])
+
+    def doubted(self, rows: BoolArray) -> Sampled:
+        """Mark results by a negative cluster: others like them may have had no chance.
+
+        An arrival that is further behind the clock than any before it may have lost
+        partners that were shed because their time was over.
+        """
+        return self._replace(cluster=np.where(rows, ~self.cluster, self.cluster))
 
     def as_rows(self) -> pa.RecordBatch:
         """As columns of the results."""
@@ -48,7 +57,7 @@ def weigh(
     """
     own = (shard << _SHARD_SHIFT) | number
     alone = (chance < 1.0) & (stayed >= 1.0)
-    pair = chain_words(own, arrival)
+    pair = chain_words(own, arrival) & _NOT_NEGATIVE
     return Sampled(1.0 / (stayed * chance), np.where(alone, pair, own))
 
 

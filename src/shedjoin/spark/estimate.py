@@ -25,6 +25,7 @@ from shedjoin.spark.variance import (
     interval,
     make_plan,
     nothing_left_out,
+    nothing_lost,
     window_sums,
     with_intervals,
 )
@@ -60,6 +61,8 @@ def estimate(
     clusters = rows.groupBy(when, *groups, "cluster").agg(*cluster_sums(plan))
     totals = clusters.groupBy("window", *groups).agg(*window_sums(plan))
     effective = effective_clusters(plan)
+    enough = nothing_left_out() | (effective >= TRUSTED_FROM)
+    trusted = nothing_lost() & enough
     return with_intervals(totals, plan, coefficients).select(
         moved_back(lag_us).alias("window"),
         *(F.col(g).alias(name) for g, name in zip(groups, names, strict=True)),
@@ -71,7 +74,7 @@ def estimate(
         F.col("seen0").alias("rows"),
         "clusters",
         effective.alias("effective_clusters"),
-        (nothing_left_out() | (effective >= TRUSTED_FROM)).alias("trusted"),
+        trusted.alias("trusted"),
     )
 
 

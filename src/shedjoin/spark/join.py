@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from operator import add, and_
 
@@ -23,6 +24,7 @@ from shedjoin.spark.event_time import (
 from shedjoin.spark.importance import importance_columns
 from shedjoin.spark.listening import FOLDER
 from shedjoin.spark.operator import JoinProcessor
+from shedjoin.spark.recall import recall_columns
 from shedjoin.spark.relation import SentRelation, related
 from shedjoin.spark.shards import shard_numbers
 from shedjoin.spark.throttle import keep_time
@@ -121,23 +123,23 @@ def planned(
     numbers = shard_numbers(spec.shards)
     session = frames[0].sparkSession
     streaming = frames[0].isStreaming
+    spec = replace(spec, lateness_us=1000 * longest_delay_ms(frames))
     if streaming:
         _require_rocksdb(frames[0])
     else:
         _meet_the_coordinator(frames[0])
-    packed, fixed = _packed(frames, spec, name, numbers, worth, relation)
+    steered = control is not None
+    packed, fixed = _packed(
+        frames, spec, name, numbers, worth, relation, steered=steered
+    )
     if spec.shedding is not None and spec.shedding.budget.cpu is not None:
         budget, looks = spec.shedding.budget, bool(spec.terms)
         keep_time(session, control, name, budget, streaming=streaming, looks=looks)
     if control is not None:
         packed.append(message_rows(session, control, numbers, streaming=streaming))
-    settings, steered = CopySettings.of(session.conf), control is not None
-    processor = JoinProcessor(
-        *(spec, numbers, name, settings),
-        durable=streaming,
-        steered=steered,
-        relation=fixed,
-    )
+    settings = CopySettings.of(session.conf)
+    own = {"durable": streaming, "steered": steered}
+    processor = JoinProcessor(spec, numbers, name, settings, relation=fixed, **own)
     joined = (
         _unshared(reduce(DataFrame.union, packed))
         .groupBy("shard")
@@ -154,7 +156,7 @@ def planned(
     results = joined.mapInArrow(unpack_rows, _schema(told, spec))
     if event_time is None:
         return results
-    return with_event_time(results, spec, event_time, longest_delay_ms(frames))
+    return with_event_time(results, spec, event_time, spec.lateness_us // 1000)
 
 
 def _packed(
@@ -164,6 +166,8 @@ def _packed(
     numbers: list[int],
     worth: Sequence[Column | None],
     relation: DataFrame | None,
+    *,
+    steered: bool,
 ) -> tuple[list[DataFrame], SentRelation | None]:
     """Packed rows of all streams, then of the relation, which may also be sent whole.
 
@@ -173,7 +177,9 @@ def _packed(
     packed, streaming = [], frames[0].isStreaming
     changes, fixed = related(relation, spec, numbers)
     for stream, frame in enumerate(frames):
-        packing = Packing(name, numbers, streaming, worth[stream] is not None)
+        packing = Packing(
+            *(name, numbers, streaming, worth[stream] is not None), steered=steered
+        )
         usable = _usable(frame, spec, stream, worth[stream])
         packed.append(usable.mapInArrow(Packer(spec, stream, packing, fixed), PACKED))
     return [*packed, *changes], fixed
@@ -261,11 +267,13 @@ def _totals(streams: Sequence[str]) -> list[Column]:
         return (whole if kind is float else whole.cast("long")).alias(name)
 
     residents = reduce(add, (count[f"resident_{stream}"] for stream in streams))
+    totals = {
+        name: total(functions[combine(name)](count[name]), name, kind)
+        for name, kind in kinds.items()
+    }
     return [
-        *(
-            total(functions[combine(name)](count[name]), name, kind)
-            for name, kind in kinds.items()
-        ),
+        *totals.values(),
+        *recall_columns(totals),
         total(F.max(residents), "max_resident"),
         total(F.max(count["matched"]), "max_matched"),
         total(F.max(count["state_bytes"]), "max_state_bytes"),

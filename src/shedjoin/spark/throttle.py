@@ -6,7 +6,6 @@ import json
 import logging
 from dataclasses import replace
 from datetime import datetime
-from math import isfinite
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -19,6 +18,7 @@ from shedjoin.errors import ParameterError
 from shedjoin.models.costs import TYPICAL, Costs, Seconds, Work
 from shedjoin.spark.listening import ProgressListener, listen
 from shedjoin.spec.budget import Budget
+from shedjoin.spec.recall import ESTIMATED
 from shedjoin.spec.throttle import OPEN, Throttle
 
 log = logging.getLogger("shedjoin")
@@ -198,9 +198,9 @@ class _Query:
         """
         if share >= 1:
             return 1.0
-        exact, kept = float(counts["slice_exact"]), float(counts["slice_matched"])
-        if isfinite(exact):
-            self._missed = max(1.0, exact / kept) if kept > 0 else 1.0
+        missed, kept = float(counts["missed"]), float(counts["measured"])
+        if counts["recall_code"] <= ESTIMATED:
+            self._missed = max(1.0, 1.0 + missed / kept) if kept > 0 else 1.0
         return 1 / max(share, _LEAST) if self._missed is None else self._missed
 
     def _note(

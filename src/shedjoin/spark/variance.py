@@ -8,6 +8,7 @@ computed once and not copied into each expression that uses it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -86,8 +87,12 @@ def cluster_sums(plan: Plan) -> Iterator[Column]:
 
 
 def window_sums(plan: Plan) -> Iterator[Column]:
-    """Sums over the clusters of a window."""
-    yield F.max("weight").alias("weight")
+    """Sums over the clusters of a window; its weight is infinite if it is in doubt.
+
+    A column of its own would change what a running query has stored.
+    """
+    weight = F.when(_in_doubt(), math.inf).otherwise(F.col("weight"))
+    yield F.max(weight).alias("weight")
     yield F.count(F.lit(1)).alias("clusters")
     for place in range(len(plan.quantities)):
         yield F.sum(f"weighted{place}").alias(f"total{place}")
@@ -141,14 +146,26 @@ def effective_clusters(plan: Plan) -> Column:
     """The fewest of any aggregate; all clusters if nothing was left out."""
     counts = [F.col(f"effective{term.place}") for term in plan.terms]
     fewest = F.least(*counts) if len(counts) > 1 else counts[0]
-    return F.when(nothing_left_out(), F.col("clusters").cast("double")).otherwise(
-        fewest
-    )
+    clusters = F.col("clusters").cast("double")
+    return F.when(nothing_left_out(), clusters).otherwise(F.coalesce(fewest, clusters))
 
 
 def nothing_left_out() -> Column:
     """Whether all weights are 1."""
     return F.col("weight") <= 1
+
+
+def nothing_lost() -> Column:
+    """Whether all results had a chance to be in the sample."""
+    return F.col("weight") < math.inf
+
+
+def _in_doubt() -> Column:
+    """Whether a cluster is marked: results like its own may have had no chance.
+
+    Clusters that are no numbers are the user's own, and never marked.
+    """
+    return F.col("cluster").try_cast("long") < 0
 
 
 def _cluster(place: int) -> ClusterSums[Column]:

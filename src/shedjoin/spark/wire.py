@@ -93,13 +93,15 @@ class Packing(NamedTuple):
     ``beat`` the first task of the stage also sends every shard an empty row: in a
     micro-batch with data each shard then sees the watermark, which it needs to judge
     late rows of the next one, even if none of its own rows came. Rows are ``weighed``
-    if a column of importance follows their own columns.
+    if a column of importance follows their own columns. A join that is ``steered`` may
+    be given a budget, for which rows are counted.
     """
 
     name: str
     numbers: list[int]
     beat: bool
     weighed: bool
+    steered: bool = False
 
 
 class Packer(Shipped):
@@ -139,8 +141,8 @@ class Packer(Shipped):
         names += [] if spec.direct else [HASH_COLUMN]
         named = (sound(batch.rename_columns(names)) for batch in batches)
         routes = None if self._relation is None else self._relation.side(stream)
-        for place, blob in pack(named, stream, spec, routes):
-            yield packed_blob(numbers[place], stream, blob)
+        for place, blob in pack(named, stream, spec, routes, steered=packing.steered):
+            yield packed_blob(numbers[place], blob.stream, blob)
 
 
 def packed_blob(number: int, stream: int, blob: Blob) -> pa.RecordBatch:

@@ -11,8 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from shedjoin.errors import ColumnTypeError, ParameterError
-from shedjoin.spec.keys import Fold, resolve_columns
+from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
+from shedjoin.spec.keys import SIDES, Fold, resolve_columns
 from shedjoin.types import FloatArray
 
 _LARGEST = 1e150
@@ -115,11 +115,20 @@ def by_side(
     importance: object, names: tuple[list[str], list[str]], fold: Fold = str
 ) -> tuple[Any, Any]:
     """Importance of each side; a single column counts on the sides that have it."""
-    if isinstance(importance, tuple):
-        left, right = importance
-        return left, right
     fix = "pass a pair: (left, None), (None, right) or (left, right)."
-    left, right = _of_all(importance, {"left": names[0], "right": names[1]}, fold, fix)
+    columns = dict(zip(SIDES, names, strict=True))
+    if not isinstance(importance, tuple):
+        left, right = _of_all(importance, columns, fold, fix)
+        return left, right
+    if len(importance) != len(SIDES):
+        raise ParameterError(
+            f"keep= goes by {importance!r}, which is no pair.", fix=fix
+        )
+    for side, source in zip(SIDES, importance, strict=True):
+        column = _column(source)
+        if column is not None:
+            resolve_columns(side, [column], columns[side], fold)
+    left, right = importance
     return left, right
 
 
@@ -146,15 +155,19 @@ def by_stream(
 def _of_all(
     importance: object, columns: Mapping[str, Sequence[str]], fold: Fold, fix: str
 ) -> list[Any]:
-    column = importance if isinstance(importance, str) else _column(importance)
+    column = _column(importance)
     if column is None:
         raise ParameterError(
-            f"importance {importance!r} does not say of which stream it is.", fix=fix
+            f"keep= goes by {importance!r}, which does not say of which stream it is.",
+            fix=fix,
         )
     there = [fold(column) in map(fold, own) for own in columns.values()]
     if not any(there):
-        name, own = next(iter(columns.items()))
-        resolve_columns(name, [column], list(own))
+        known = "; ".join(f"{name} has {list(own)}" for name, own in columns.items())
+        raise ColumnError(
+            f"keep= goes by the column {column!r}, which no stream has.",
+            fix=f"name a column of a stream: {known}.",
+        )
     return [importance if has else None for has in there]
 
 
@@ -166,7 +179,7 @@ def evaluate(source: Source, rows: pa.RecordBatch) -> pa.Array:
             return column.cast(pa.float64(), safe=False)  # large integers are rounded
         except pa.ArrowException as error:
             raise ColumnTypeError(
-                f"the importance {source!r} is of type {column.type}.",
+                f"keep= goes by the column {source!r}, which is of type {column.type}.",
                 fix=f'pass a column of numbers, or Lookup("{source}", {{...}}).',
             ) from error
     if isinstance(source, Lookup):
@@ -194,4 +207,6 @@ def importance_of(source: Source | None, rows: pa.RecordBatch) -> FloatArray:
 
 
 def _column(importance: object) -> str | None:
-    return getattr(importance, "column", None)
+    """Name of the column, if it is known: a Spark expression has any attribute."""
+    column = getattr(importance, "column", importance)
+    return column if isinstance(column, str) else None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from math import isinf, nan
 from operator import add
 from typing import Literal
+
+from shedjoin.spec.recall import ESTIMATED, STATES, Recall, recall_of, state_code
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,17 @@ class Report:
     theirs is wanted).
 
     ``importance`` is that of the results. Lifetimes are in seconds, over all rows that
-    left. ``slice_matched`` of the ``slice_exact`` matches that an unlimited join would
-    find were emitted, as estimated from the counts of keys and the monitored keys:
-    their ratio estimates the recall. ``slice_exact`` is infinite where it is not known.
+    left.
+
+    All shards may hold ``budget`` rows or bytes at the end of the micro-batch.
+
+    ``missed`` results of the exact join are missing beside the ``measured`` ones, as
+    estimated, with a variance; likewise their importance. ``recall_code`` says what is
+    known: see ``recall_state``. Fields that begin with ``so_far`` are sums over all
+    micro-batches whose recall was known. An exact join would now hold
+    ``needed_rows``, in ``needed_bytes`` as its own ``state_bytes`` count them.
+    With another budget so many of ``expected_of`` results were to be ``expected``: see
+    ``recall_at``.
 
     A join by predicates with a CPU budget ``looked`` at so many residents, and would
     have looked at ``looked_exact`` without a throttle, as estimated from the arrivals
@@ -39,7 +48,8 @@ class Report:
     ``checks`` are tests of the 95 % interval of that estimate on the monitored keys,
     whose matches are all counted; ``checks_held`` of them contained the truth.
     ``variance_*`` are predicted variances of that estimate by three schemes, up to a
-    factor that they share; ``keep=Sample()`` takes the least.
+    factor that they share; ``keep=Sample()`` takes the least. With ``Sample(of="bid")``
+    they are those of the sum of that column.
 
     Of a join through a relation, ``changes`` of it came, of which ``changes_late`` were
     too late for some rows, and ``relation`` rows of it have not ended.
@@ -78,8 +88,19 @@ class Report:
     importance: float = 0.0
     lifetimes: float = 0.0
     lifetimes_squared: float = 0.0
-    slice_exact: float = 0.0
-    slice_matched: float = 0.0
+    recall_code: int = 0
+    measured: float = 0.0
+    measured_importance: float = 0.0
+    missed: float = 0.0
+    missed_variance: float = 0.0
+    missed_importance: float = 0.0
+    missed_importance_variance: float = 0.0
+    so_far_measured: float = 0.0
+    so_far_importance: float = 0.0
+    so_far_missed: float = 0.0
+    so_far_variance: float = 0.0
+    so_far_missed_importance: float = 0.0
+    so_far_importance_variance: float = 0.0
     looked: int = 0
     looked_exact: float = 0.0
     weight: float = 0.0
@@ -87,6 +108,14 @@ class Report:
     variance_pps: float = 0.0
     variance_uniform: float = 0.0
     segments: int = 0
+    budget: int = 0
+    needed_rows: int = 0
+    needed_bytes: int = 0
+    expected_of: float = 0.0
+    expected_quarter: float = 0.0
+    expected_half: float = 0.0
+    expected_double: float = 0.0
+    expected_fourfold: float = 0.0
     state_bytes: int = 0
     written_bytes: int = 0
     longest_chain: int = 0
@@ -96,21 +125,97 @@ class Report:
     watermark_ms: int = 0
 
     @property
-    def recall(self) -> float:
+    def recall(self) -> float | None:
         """Estimate of the share of the exact join's results that were emitted.
 
-        Where more were emitted than estimated, all of them. NaN if it is not known: of
-        a join by ``Where`` with a memory budget, while shed rows could be matched.
+        None if it is not known; ``recall_state`` says why.
 
-        >>> Report(slice_exact=200.0, slice_matched=150.0).recall
+        >>> Report(recall_code=1, measured=150.0, missed=50.0).recall
         0.75
         """
-        if not self.slice_exact:
-            return 1.0
-        if isinf(self.slice_exact):
-            return nan
-        found = self.slice_matched / self.slice_exact
-        return min(found, 1.0)
+        return self._recall.value
+
+    @property
+    def recall_low(self) -> float | None:
+        """The lower end of the 95 % interval of the recall.
+
+        >>> told = Report(recall_code=1, measured=90.0, missed=10.0, missed_variance=9)
+        >>> round(told.recall_low, 3), round(told.recall_high, 3)
+        (0.848, 0.959)
+        """
+        return self._recall.low
+
+    @property
+    def recall_high(self) -> float | None:
+        """The upper end of the 95 % interval of the recall."""
+        return self._recall.high
+
+    @property
+    def importance_recall(self) -> float | None:
+        """Estimate of the share of the exact join's importance that was emitted."""
+        return self._importance_recall.value
+
+    @property
+    def importance_recall_low(self) -> float | None:
+        """The lower end of the 95 % interval of that."""
+        return self._importance_recall.low
+
+    @property
+    def importance_recall_high(self) -> float | None:
+        """The upper end of the 95 % interval of that."""
+        return self._importance_recall.high
+
+    @property
+    def recall_so_far(self) -> Recall:
+        """The recall of all micro-batches up to this one, where it was known."""
+        found, missed = self.so_far_measured, self.so_far_missed
+        return recall_of(ESTIMATED, found, missed, self.so_far_variance)
+
+    @property
+    def importance_recall_so_far(self) -> Recall:
+        """The same for the importance of results."""
+        found, missed = self.so_far_importance, self.so_far_missed_importance
+        return recall_of(ESTIMATED, found, missed, self.so_far_importance_variance)
+
+    @property
+    def recall_at(self) -> dict[float, float] | None:
+        """Recall to be expected with so many times the budget; None if not known.
+
+        >>> expected = dict(zip(OTHER_BUDGETS.values(), (40.0, 60.0, 90.0, 100.0)))
+        >>> from dataclasses import replace
+        >>> told = Report(recall_code=1, measured=75.0, missed=25.0, expected_of=100.0)
+        >>> replace(told, **expected).recall_at
+        {0.25: 0.4, 0.5: 0.6, 1.0: 0.75, 2.0: 0.9, 4.0: 1.0}
+        """
+        if self.recall is None or not self.expected_of:
+            return None
+        found = {1.0: self.recall}
+        for at, name in OTHER_BUDGETS.items():
+            closer = min if at < 1.0 else max  # more memory never finds less
+            found[at] = closer(getattr(self, name) / self.expected_of, self.recall)
+        return dict(sorted(found.items()))
+
+    @property
+    def recall_state(self) -> str:
+        """``exact``, ``estimated``, or ``unknown`` with a reason.
+
+        It is exact if no row that was shed could have matched any more.
+
+        >>> Report().recall_state
+        'exact'
+        """
+        return STATES[state_code(self.recall_code, self.measured, self.missed)]
+
+    @property
+    def _recall(self) -> Recall:
+        found, missed = self.measured, self.missed
+        return recall_of(self.recall_code, found, missed, self.missed_variance)
+
+    @property
+    def _importance_recall(self) -> Recall:
+        found, missed = self.measured_importance, self.missed_importance
+        variance = self.missed_importance_variance
+        return recall_of(self.recall_code, found, missed, variance)
 
     @property
     def fairness(self) -> float:
@@ -178,7 +283,7 @@ _COMBINE: dict[str, Callable[[float, float], float]] = {"sum": add, "max": max}
 
 def combine(name: str) -> Literal["sum", "max"]:
     """How a count is put together over shards."""
-    return "max" if name in ("watermark_ms", "longest_chain") else "sum"
+    return "max" if name in _GREATEST else "sum"
 
 
 def count_types(streams: Sequence[str]) -> dict[str, type]:
@@ -187,6 +292,16 @@ def count_types(streams: Sequence[str]) -> dict[str, type]:
     return {name: type(value) for name, value in counts.items()}
 
 
+OTHER_BUDGETS = {
+    0.25: "expected_quarter",
+    0.5: "expected_half",
+    2.0: "expected_double",
+    4.0: "expected_fourfold",
+}
+"""Fields with the results to be expected with so many times the budget."""
+_GREATEST = "watermark_ms", "longest_chain", "recall_code"
 _FIELDS = tuple(field.name for field in fields(Report))
 BY_STREAM = frozenset(f.name for f in fields(Report) if f.default == ())
 """Fields with one count for each stream."""
+SO_FAR = tuple(name for name in _FIELDS if name.startswith("so_far"))
+"""Fields that are sums over all micro-batches."""

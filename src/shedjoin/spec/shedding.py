@@ -69,6 +69,11 @@ class Shedding:
             )
 
     @property
+    def is_foreseen(self) -> bool:
+        """Whether it can be told what would be kept with another budget."""
+        return self.discipline == "probe_then_insert" and self.policy.is_foreseen
+
+    @property
     def learns(self) -> bool:
         """Whether the models are asked, now or as soon as work has to be saved.
 

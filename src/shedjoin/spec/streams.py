@@ -68,6 +68,9 @@ class JoinSpec:
 
     ``terms`` are what else rows of a result must meet. ``cells`` are those of the first
     Band; None are cells of equal width.
+
+    ``lateness_us`` is the longest delay of a watermark behind the greatest time of its
+    stream: how far rows may come out of order.
     """
 
     streams: tuple[StreamSpec, ...]
@@ -78,6 +81,7 @@ class JoinSpec:
     terms: tuple[Term, ...] = ()
     cells: Cells | None = None
     relation: RelationSpec | None = None
+    lateness_us: int = 0
 
     @property
     def placement(self) -> Placement:
@@ -157,6 +161,7 @@ class JoinSpec:
         """Refuse a budget that this join cannot keep to."""
         shedding.budget.check(len(self.streams), self.shards)
         policy = shedding.policy
+        self._check_recall(shedding)
         if self.relation is not None:
             check_related(shedding)
             return
@@ -182,6 +187,23 @@ class JoinSpec:
                 f"{shedding.budget!r} limits the time of a join of {len(self.streams)} "
                 "streams by key columns, which has a memory budget only.",
                 fix="write budget=Budget(rows=1_000_000), or join by a Band or Where.",
+            )
+
+    def _check_recall(self, shedding: Shedding) -> None:
+        """Refuse a budget by recall where none can be foreseen."""
+        if shedding.budget.recall is None:
+            return
+        fix = "leave out recall=, and choose the memory by the reported recall."
+        if self.relation is not None or self.terms or len(self.streams) > PAIR:
+            raise ParameterError(
+                f"{shedding.budget!r} is for joins of two streams by key columns.",
+                fix=fix,
+            )
+        if not shedding.is_foreseen:
+            raise ParameterError(
+                f"{shedding.budget!r}: it cannot be told what {shedding.policy!r} with "
+                f"discipline={shedding.discipline!r} would keep with less memory.",
+                fix=f"leave out keep= and discipline=, or {fix}",
             )
 
     @property
@@ -222,7 +244,7 @@ class JoinSpec:
         """Short digest of all that the stored state depends on.
 
         The names of the result's columns are left out: they may change freely. So may
-        budget and policy.
+        budget, policy and the delay of watermarks.
         """
         terms = tuple(term.facts for term in self.terms)
         return _digest(replace(self, output=(), shedding=None, terms=()), terms)
@@ -236,6 +258,7 @@ def _digest(spec: JoinSpec, terms: tuple[tuple[object, ...], ...]) -> str:
     """
     facts = asdict(spec)
     del facts["output"], facts["shedding"], facts["terms"], facts["cells"]
+    del facts["lateness_us"]
     if terms:  # digests of joins without are as they were before there were any
         facts["terms"] = terms
     if spec.relation is None:

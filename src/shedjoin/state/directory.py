@@ -16,9 +16,10 @@ from shedjoin.columns.ipc import encode_rows
 from shedjoin.errors import StateMismatchError
 from shedjoin.state.segments import Segment
 
-FORMAT = 5
+FORMAT = 6
 _OLDEST = 4
-"""It had no record of control messages and is otherwise the same."""
+"""It had no record of control messages. What was learned up to format 5 is forgotten:
+counts of keys were others."""
 TOKEN_BYTES = 64
 _ARROW_STREAM = b"\xff" * 4
 _META = b"shedjoin"

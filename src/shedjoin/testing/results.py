@@ -27,16 +27,18 @@ REASONS = ("unadmitted", "unretained", "refused", "evicted", "outlived", "spent"
 def over_budget(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for a micro-batch after which more is held than the budget allows.
 
-    Each stream runs as it is, and with one key alone, so that one shard has all rows
-    and has to manage with its own share.
+    Each stream runs as it is, and with one key alone and equal shares, so that one
+    shard has all rows and has to manage with its own share.
     """
     for seed in trials.seeds:
         scenario = busy(seed)
         whole = scenario.budget.share(0, 1)
         yield from _held(scenario.run(policy), scenario, whole)
         if scenario.shards > 1:
-            alone = replace(scenario, batches=_one_key(scenario.batches))
-            share = scenario.budget.share(0, scenario.shards)
+            shards = scenario.shards
+            equal = replace(scenario.budget, by_shard=[1 / shards] * shards)
+            alone = replace(scenario, batches=_one_key(scenario.batches), budget=equal)
+            share = equal.share(0, shards)
             yield from _held(alone.run(policy), alone, share)
 
 

@@ -33,6 +33,7 @@ def shown(policy: Policy, seed: int) -> Residents:
         time=time,
         number=np.arange(count),
         importance=rng.choice([0.0, 1.0, 2.5, np.inf], count),
+        size=np.ones(count, np.int64) if seed % 2 else rng.integers(40, 4000, count),
         now_us=_NOW_US,
         keep_us=keep_us,
         met=met if "matches" in policy.reads else None,
@@ -47,7 +48,7 @@ def shown(policy: Policy, seed: int) -> Residents:
 
 def columns(rows: Residents) -> Sequence[IntArray | FloatArray]:
     """All arrays of some rows."""
-    own = (rows.stream, rows.key, rows.time, rows.number, rows.importance)
+    own = (rows.stream, rows.key, rows.time, rows.number, rows.importance, rows.size)
     return (*own, *(rows.met or ()), *(rows.around or ()))
 
 
@@ -70,5 +71,6 @@ def _learned(seed: int) -> Models:
             rng.integers(0, 5, part.size),
             time[part],
             rng.integers(0, 4, part.size).astype(np.float64),
+            rng.integers(40, 4000, part.size),
         )
     return models

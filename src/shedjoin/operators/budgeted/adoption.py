@@ -12,6 +12,7 @@ from shedjoin.operators.budgeted.rounds import Rounds
 from shedjoin.operators.budgeted.store import BudgetedStore, Paced
 from shedjoin.operators.frame.join import BEGINNING_MS, Residents
 from shedjoin.operators.frame.ordered import Timely
+from shedjoin.sampling.lags import lags_of
 
 
 def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
@@ -29,10 +30,14 @@ def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
         arrivals = Timely([blob], store.spec, BEGINNING_MS, store.slot_bytes)
         count += arrivals.taken
         for part in arrivals.parts():
+            store.needed.add(part)
+            store.completeness.note_came(int(part.time[-1]))
             store.start(int(part.time[0]), BEGINNING_MS)
             for _ in rounds.run(part):
                 pass
             store.keep_pending(part)
             store.fit()
+        store.needed.arrive()
     store.not_adopted = count - store.table.by_stream
     store.paced = Paced()  # no work was done, and none was meant
+    store.lags["slack"] = lags_of(store.spec)["slack"]  # segments come in any order

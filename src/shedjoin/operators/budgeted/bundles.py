@@ -21,7 +21,7 @@ from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.frame import answers
 from shedjoin.policies.base import SamplingPolicy
 from shedjoin.spec.shedding import Shedding
-from shedjoin.types import Record
+from shedjoin.types import Record, Records
 
 ROOM_FOR = 1 << 17
 
@@ -60,9 +60,12 @@ class Room:
     ----------
     rules : Rules
         The join.
+    lags : array
+        How far arrivals are behind the clock; kernels keep it up to date.
     """
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, rules: Rules, lags: Records) -> None:
+        self._lags = lags
         self._streams = len(rules.keep)
         self._weighs = rules.weighs
         self._matches = ROOM_FOR
@@ -95,6 +98,8 @@ class Room:
             evicted_by_row=NOTHING,
             hits=np.zeros(rows, np.int64),
             raised=np.full((self._streams, (rows + 1) * self._weighs), -np.inf),
+            doubtful=np.zeros(rows * self._weighs, np.int64),
+            lags=self._lags,
         )
 
     def doubled(self, out: Found) -> Found:

@@ -11,6 +11,7 @@ from shedjoin.kernels.round import Rules
 from shedjoin.kernels.slots import NOBODY, survey
 from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.operators.budgeted.through import Through
+from shedjoin.sampling.lags import no_lags
 from shedjoin.types import BoolArray, FloatArray, IntArray, Records
 
 NEVER_DUE = 1 << 62
@@ -115,6 +116,8 @@ class Filler:
         Arrivals between two looks of Python, about.
     through : Through, optional
         The relation, where one says who meets whom.
+    lags : array, optional
+        How far arrivals of a sample are behind the clock.
     """
 
     def __init__(
@@ -123,11 +126,13 @@ class Filler:
         rules: Rules,
         room: int,
         through: Through | None = None,
+        lags: Records | None = None,
     ) -> None:
         self._table = table
         self._rules = rules
         self._room = room
         self._through = through
+        self._lags = no_lags() if lags is None else lags
         self._asked, self._until = NOTHING, NOTHING
         """Who was asked about, by slot, and until when it is related."""
 
@@ -143,6 +148,7 @@ class Filler:
         table.facts["fill_at"] = horizon
         score = np.empty(table.size + 1)
         slot, number, soon = (np.empty(table.size + 1, np.int64) for _ in range(3))
+        horizon -= int(self._lags["slack"][0])
         before = tuple(horizon - keep for keep in self._rules.keep)
         rows, few = survey(before, table.table, slot, number, score, soon)
         columns = score[:rows], number[:rows], slot[:rows]

@@ -20,10 +20,12 @@ from shedjoin.operators.budgeted.origin import check_sample, drawn_by
 from shedjoin.operators.budgeted.step import budgeted_step
 from shedjoin.operators.budgeted.store import BudgetedStore, Paced, shedding_of
 from shedjoin.operators.budgeted.table import SlotTable
+from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
-from shedjoin.operators.frame.missing import NOTHING, Missing
-from shedjoin.operators.frame.models_log import ModelsLog
+from shedjoin.operators.frame.sharing import Sharing
+from shedjoin.sampling.lags import restore_lags
 from shedjoin.sampling.thresholds import Thresholds
+from shedjoin.spec.recall import OTHER_BUDGET
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import Blobs, Commit, load_segment
 from shedjoin.state.directory import Directory
@@ -40,27 +42,15 @@ class BudgetedJoin:
         The residents.
     log : TableLog
         Their stored form.
-    learned : ModelsLog
-        The stored form of the models.
-    missing : Missing
-        What was shed before the models began.
     """
 
     kind = "budgeted"
 
-    def __init__(
-        self,
-        store: BudgetedStore,
-        log: TableLog,
-        learned: ModelsLog,
-        missing: Missing = NOTHING,
-    ) -> None:
+    def __init__(self, store: BudgetedStore, log: TableLog) -> None:
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
         self._log = log
-        self._learned = learned
-        self._missing = missing
 
     @classmethod
     def open(cls, opening: Opening) -> BudgetedJoin:
@@ -77,16 +67,10 @@ class BudgetedJoin:
             return cls._begin(opening, table, Payload(workspace))
         check_sample(directory.own["sample"], shedding_of(spec))
         payload = Payload(workspace, directory.segments, directory.next_id)
-        store = cls._store(opening, table, payload)
         own = directory.own
-        same = own["model_words"] == store.models.words.size
-        words = store.models.words if opening.opened and same else None
-        learned = ModelsLog(own["models"], words)
-        unseen = (
-            Missing(until_us=own.get("unseen_us")) if same else Missing.of(directory)
-        )
-        join = cls(store, TableLog(own["log"]), learned, unseen)
-        join._restore(opening, directory, learn=same and not opening.opened)
+        store = cls._store(opening, table, payload, own)
+        join = cls(store, TableLog(own["log"]))
+        join._restore(opening, directory)
         return join
 
     @classmethod
@@ -94,33 +78,27 @@ class BudgetedJoin:
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> BudgetedJoin:
         """Go on with the residents of another kind of join, as far as there is room."""
-        shed = Missing.of(opening.directory).shed
-        if shed:
+        if Completeness.of(opening.directory).shed:
             check_sample(None, shedding_of(opening.spec))
         streams = len(opening.spec.streams)
         table = SlotTable(opening.workspace, streams, seed=opening.seed)
         join = cls._begin(opening, table, payload)
-        join.store.shed = shed
-        join.store.shed_us = Missing.of(opening.directory).until_us
         take_over(join.store, residents)
+        join.store.completeness.note_before(table.clock_us)
         return join
 
     @classmethod
     def _store(
-        cls, opening: Opening, table: SlotTable, payload: Payload
+        cls, opening: Opening, table: SlotTable, payload: Payload, own: dict[str, Any]
     ) -> BudgetedStore:
-        return BudgetedStore(
-            *(opening.spec, opening.shard, table, payload, opening.workspace),
-            opened=opening.opened,
-        )
+        return BudgetedStore(opening, table, payload, own)
 
     @classmethod
     def _begin(
         cls, opening: Opening, table: SlotTable, payload: Payload
     ) -> BudgetedJoin:
-        store = cls._store(opening, table, payload)
-        before = Missing.of(opening.directory)
-        return cls(store, TableLog(), ModelsLog(), before)
+        store = cls._store(opening, table, payload, {})
+        return cls(store, TableLog())
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
@@ -142,19 +120,18 @@ class BudgetedJoin:
         """Numbers of all blobs but the directory."""
         segments = [segment.id for segment in directory.segments]
         logs = [*directory.own["log"], *directory.own["models"]]
-        return [*segments, *(number for number, _, _ in logs)]
+        census = Sharing.numbers(directory.own)
+        return [*segments, *census, *(number for number, _, _ in logs)]
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch, shed, and let go of what has expired."""
-        step = budgeted_step(self.store, arrived, watermark_ms)
-        return self._missing.told(step, self.spec, self.store.watermark_ms)
+        return budgeted_step(self.store, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Write table and models; give the part of the directory."""
         store, table = self.store, self.store.table
         table.order_free_slots()
         self._log.write(table, changes)
-        self._learned.write(store.models.words, changes)
         return {
             "slots": table.size,
             "facts": table.header.tolist(),
@@ -162,38 +139,37 @@ class BudgetedJoin:
             "in_bytes": store.in_bytes,
             "sample": drawn_by(store.shedding),
             "log": self._log.parts,
-            "models": self._learned.parts,
-            "model_words": store.models.words.size,
-            "unseen_us": self._missing.until_us,
-            "shed": store.shed,
-            "shed_us": store.shed_us,
+            **store.kept_models.write(changes),
+            **store.sharing.write(changes),
+            **store.completeness.facts(),
+            **store.needed.facts(),
             "throttled": store.throttled,
             "scored_us": store.scored_us,
             "paced": store.paced,
             "importance": repr(store.shedding.importance),
             "gains": store.gains,
             "thresholds": store.thresholds.noted,
+            "lags": store.lags[0].tolist(),
         }
 
-    def _restore(self, opening: Opening, directory: Directory, *, learn: bool) -> None:
+    def _restore(self, opening: Opening, directory: Directory) -> None:
         store, own = self.store, directory.own
         store.watermark_ms = directory.watermark_ms
-        store.shed = own["shed"]
-        store.shed_us = own.get("shed_us")
         store.throttled = own.get("throttled", 1.0)
         store.scored_us = own.get("scored_us")
         store.paced = Paced(*own.get("paced", ()))
         store.gains = [(at, gained) for at, gained in own["gains"]]
         store.thresholds = Thresholds(len(self.spec.streams), own["thresholds"])
-        if learn:
-            self._learned.restore(store.models.words, opening.blobs)
-            store.models = store.open_models()
+        if self.spec.samples and "lags" in own:
+            restore_lags(store.lags, own["lags"])
         if not opening.opened:
             for number in self.payload.segments:
                 self.payload.restore(number, opening.blobs)
             store.table.resize(own["slots"])
             store.table.header[:] = own["facts"]
             self._log.restore(store.table, opening.blobs)
+        if store.kept_models.forgotten:
+            store.completeness.note_untold(OTHER_BUDGET, store.table.clock_us)
         if own["in_bytes"] != store.in_bytes:
             store.measure()
         importance = store.shedding.importance

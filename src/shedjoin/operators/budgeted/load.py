@@ -113,6 +113,7 @@ class Load:
             time=part.time[rows],
             number=np.arange(part.key[rows].size),
             importance=part.importance[rows],
+            size=part.size[rows],
         )
         chance = self._chances(
             self._known(residents, models), self._known(among, models)
@@ -143,4 +144,13 @@ class Load:
             else answers.chances(policy, "chances", chance, rows.key.size)
             for chance in given
         )
-        return admit, probe, store
+        if not among.models.frequency.is_empty:
+            return admit, probe, store
+        # No rate is known yet, so no policy can tell how much work there is: every row
+        # gets the share as its chance.
+        alike = np.full(rows.key.size, self._throttle.share)
+        return (
+            None if admit is None else alike,
+            None if probe is None else alike,
+            None if store is None else alike,
+        )

@@ -28,23 +28,20 @@ class Matches:
     def __init__(self, store: BudgetedStore) -> None:
         self._store = store
         self._policy = store.shedding.policy
-        self.monitored = 0.0
         self.weight = 0.0
         self.check = SelfCheck()
 
     def given(
         self, out: Found, arrivals: Ordered, start: int, monitored: BoolArray
     ) -> Pairs:
-        """Matches found since the last time; those of monitored keys are counted.
+        """Matches found since the last time.
 
-        ``start`` is the first arrival of the block, and ``monitored`` tells which
-        matches are of such keys.
+        ``start`` is the first arrival of the block, and ``monitored`` says which
+        matches have monitored keys: a sample is checked by these.
         """
         found = out.matches[: int(out.cursor[0]["found"])]
         # Copies: the kernels use this room again before the matches are gathered.
         row, place = found["row"].copy(), found["place"].copy()
-        share = self._store.models.slice.share
-        self.monitored += int(np.count_nonzero(monitored)) / share
         if not isinstance(self._policy, SamplingPolicy):
             return Pairs(row + start, place, None)
         key = arrivals.key[row + start]
@@ -66,4 +63,5 @@ class Matches:
         given = policy.inclusion(score, bar, key, number)
         # What has happened had a chance; its weight is one over it.
         stayed = answers.chances(policy, "inclusion", given, count, least=_LEAST)
-        return weigh(self._store.shard, stayed, zero + row, number, chance)
+        found = weigh(self._store.shard, stayed, zero + row, number, chance)
+        return found.doubted(out.doubtful[row] > 0)

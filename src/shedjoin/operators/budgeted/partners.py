@@ -102,5 +102,6 @@ def _together(residents: Residents, arriving: Arriving, now_us: int) -> Resident
         time=np.concatenate([residents.time, arriving.time]),
         number=np.concatenate([residents.number, number]),
         importance=np.concatenate([residents.importance, arriving.importance]),
+        size=np.concatenate([residents.size, arriving.size]),
         now_us=now_us,
     )

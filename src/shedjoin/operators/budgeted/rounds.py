@@ -11,6 +11,7 @@ from shedjoin.kernels.lookahead import insert_until
 from shedjoin.kernels.peers import peers_of
 from shedjoin.kernels.round import (
     DONE,
+    EVICTED,
     GROW,
     NO_ROOM,
     REFUSED,
@@ -21,22 +22,29 @@ from shedjoin.kernels.round import (
     Looks,
 )
 from shedjoin.kernels.rounds import probe_then_insert
+from shedjoin.models.meter import Results
 from shedjoin.operators.budgeted.bundles import ROOM_FOR, Room, rules_of
 from shedjoin.operators.budgeted.gather import Pairs
 from shedjoin.operators.budgeted.lookahead import LookAhead
 from shedjoin.operators.budgeted.matches import Matches
+from shedjoin.operators.budgeted.miniature import InMiniature
 from shedjoin.operators.budgeted.partners import Partners
 from shedjoin.operators.budgeted.stops import Stops
 from shedjoin.operators.budgeted.store import BudgetedStore
-from shedjoin.operators.budgeted.through import LOOKS, Counted, Through, counted_keys
+from shedjoin.operators.budgeted.through import LOOKS, Counted, Through
 from shedjoin.operators.budgeted.verbs import Verbs
 from shedjoin.operators.frame.ordered import Ordered
+from shedjoin.operators.frame.sharing import Share
 from shedjoin.spec.recompute import Adaptive, Amortised
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.window import parse_duration
-from shedjoin.types import BoolArray, Record
+from shedjoin.types import BoolArray, IntArray, Record
 
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 8, 1 << 14
+_LEARNING_BLOCK = 1 << 9
+_BLOCKS = 32
+"""Blocks of a window, about, where scores depend on what is learned: arrivals of a
+block are scored by what was known before it."""
 
 
 class Rounds:
@@ -55,7 +63,9 @@ class Rounds:
     _arrivals: Ordered
     _watched: BoolArray
     _counted: Counted
+    _results: Results
     _lookahead: LookAhead
+    _arriving: Arriving
 
     def __init__(
         self, store: BudgetedStore, shedding: Shedding, *, probes: bool = True
@@ -68,9 +78,8 @@ class Rounds:
             max(store.capacity_rows, _SMALLEST_BLOCK), _LARGEST_BLOCK
         )
         self._rules = rules_of(store, shedding)
-        self._learns = shedding.learns
-        changes = policy.dynamic or "models" in policy.reads
-        self._steady = isinstance(shedding.recompute, Amortised) or not changes
+        self._changes = policy.dynamic or "models" in policy.reads
+        self._steady = isinstance(shedding.recompute, Amortised) or not self._changes
         counts_matches = "matches" in policy.reads
         self._looks_ahead = (
             self._probes_first and self._steady and not counts_matches
@@ -78,8 +87,9 @@ class Rounds:
         self._looks_ahead &= store.through is None
         self.verbs = Verbs(shedding, store.spec.keeps_us, probes=probes)
         self.stops = Stops(store, self._rules, self.verbs, self._block_rows)
-        self.room = Room(self._rules)
+        self.room = Room(self._rules, store.lags)
         self.matches = Matches(store)
+        self._miniature = InMiniature(store, self.verbs)
         self.alone = np.zeros(len(store.spec.streams), np.int64)
         """Arrivals that no relation row has, by stream."""
         self._partners: Partners | None = None
@@ -108,20 +118,37 @@ class Rounds:
             for pairs in self._block(done, end):
                 matched += pairs.arrival.size
                 yield pairs
-            exact = models.unlimited.matches
+            exact = models.meter.exact
             if self._counted.key.size:
                 models.observe(
-                    *self._counted,
+                    *self._counted[:5],
                     clock_us=self._store.table.clock_us,
                     watched=self._watched,
-                    learn=self._learns,
+                    results=self._results,
                 )
-            exact = models.unlimited.matches - exact
-            load.count(self._store, end - done, matched, exact, models.faded(since))
+            exact = models.meter.exact - exact
+            fade = models.faded(since)
+            self._miniature.observe(self._arriving, fade)
+            if self._store.kept_models.make_room():
+                self._show_models()
+            load.count(self._store, end - done, matched, exact, fade)
             if isinstance(self._shedding.recompute, Adaptive):
                 gained = float(self.room.sums["gained"]) - gained
                 self._judge(self._shedding.recompute, done, gained)
             done = end
+
+    def limit(self, share: Share) -> None:
+        """Hold so much from now on, and shed what is too much."""
+        store = self._store
+        store.other_shares = share.others
+        if share.size != store.share:
+            store.limit(share)
+            store.limit_sample()
+            self._rules = self._rules._replace(capacity=store.capacity)
+            self.stops.limit(self._rules)
+            self._show_models()
+            self._miniature.limit()
+        self.room.tally[EVICTED] += store.shed_surplus()
 
     def value_residents(self) -> None:
         """Score residents again whose importance is another one; lots stay."""
@@ -147,7 +174,7 @@ class Rounds:
                 np.searchsorted(time[start:], (time[start] // unit + 1) * unit)
             )
         if self._steady:
-            number, rows = int(self._facts["next_number"]), self._block_rows
+            number, rows = int(self._facts["next_number"]), self._rows_of_block()
             if self._store.through is not None:
                 rows = min(rows, max(1, LOOKS // self._store.through.most))
             end = start + rows - number % rows
@@ -156,6 +183,14 @@ class Rounds:
         if not self._probes_first and end < time.size:
             end = int(np.searchsorted(time, time[end - 1], side="right"))
         return min(end, time.size)
+
+    def _rows_of_block(self) -> int:
+        """Arrivals of a block: as many as fit, but a small part of the window."""
+        if not self._changes:
+            return self._block_rows
+        part = int(self._store.models.rows_in_window()) // _BLOCKS
+        rows = 1 << max(part, _LEARNING_BLOCK).bit_length() - 1
+        return min(rows, max(self._block_rows, _LEARNING_BLOCK))
 
     def _block(self, start: int, end: int) -> Iterator[Pairs]:
         arrivals, number = self._arrivals, int(self._facts["next_number"])
@@ -179,14 +214,17 @@ class Rounds:
             arriving = self._partners.scored(arriving, clock)
             self.stops.recomputed += 1
             self.stops.forget()
+        self._arriving = arriving._replace(does=arriving.does.copy())
         self._refuse_too_large(arriving)
         out = self.room.empty(end - start, number)
         if self._rules.tosses and arriving.coins.any():
             self._looks_ahead = False  # how many matches a resident has had counts
         run = self._ahead if self._looks_ahead else self._one_by_one
+        counted = self._counted.key.size
+        self._results = Results(np.zeros(counted), np.zeros(counted))
         for found in run(arriving, out):
-            monitored = self._monitored(found, arriving)
-            yield self.matches.given(found, arrivals, start, monitored)
+            row = self._count_results(found)
+            yield self.matches.given(found, arrivals, start, self._watched[row])
         if self._rules.weighs:
             oldest = self._store.table.oldest
             self._store.thresholds.advance(number, out.raised, oldest)
@@ -206,15 +244,15 @@ class Rounds:
         expiry = np.minimum(arriving.expiry, until)
         return arriving._replace(looks=looks, expiry=expiry)
 
-    def _monitored(self, found: Found, arriving: Arriving) -> BoolArray:
-        """Which matches the monitored keys have."""
-        count = int(found.cursor[0]["found"])
-        row, look = (found.matches[name][:count] for name in ("row", "number"))
-        if self._store.through is None:
-            watched: BoolArray = self._watched[row]
-            return watched
-        key = counted_keys(row, look, arriving.stream, arriving.key, arriving.looks)
-        return self._store.models.slice.monitored(key)
+    def _count_results(self, found: Found) -> IntArray:
+        """Count results by arrivals, as the models count these; tell whose each is."""
+        matches = found.matches[: int(found.cursor[0]["found"])]
+        row = self._counted.place(matches["row"], matches["number"])
+        size = self._counted.key.size
+        count, gained = self._results
+        count += np.bincount(row, minlength=size)
+        gained += np.bincount(row, matches["worth"], minlength=size)
+        return row
 
     def _one_by_one(self, arriving: Arriving, out: Found) -> Iterator[Found]:
         kernel = probe_then_insert if self._probes_first else shed_then_join

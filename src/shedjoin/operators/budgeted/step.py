@@ -11,38 +11,45 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.kernels.round import EVICTED
 from shedjoin.operators.budgeted.bundles import ROOM_FOR
 from shedjoin.operators.budgeted.gather import Pairs, gather
+from shedjoin.operators.budgeted.miniature import begin_with_part, with_other_budgets
 from shedjoin.operators.budgeted.rounds import Rounds
 from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.frame.completeness import NOTHING, Measured
 from shedjoin.operators.frame.join import Step
 from shedjoin.operators.frame.ordered import Ordered, Timely
+from shedjoin.operators.frame.sharing import Share, share_at
 from shedjoin.spec.report import Report
 from shedjoin.types import IntArray
 
 
 def budgeted_step(
-    store: BudgetedStore, blobs: Sequence[Blob], watermark_ms: int
+    store: BudgetedStore,
+    blobs: Sequence[Blob],
+    watermark_ms: int,
+    before: Measured = NOTHING,
 ) -> Step:
     """Join the arrivals of a micro-batch, shed, and let go of what has expired.
 
-    Late rows and expiry follow the same rules as without a budget.
+    Late rows and expiry follow the same rules as without a budget. Some results may
+    have been found ``before``.
     """
     arrivals = Timely(blobs, store.spec, store.watermark_ms, store.slot_bytes)
-    was_complete = store.complete
-    store.limit_sample()
+    shares = _begin(store, blobs, watermark_ms)
     rounds = Rounds(store, store.shedding)
-    store.table.facts["longest_chain"] = 0
-    store.models.begin_count()
     rounds.value_residents()
     rounds.room.tally[EVICTED] += store.shed_surplus()
     matched = ahead = 0
     through = store.through
     same_keys = None if through is None else through.same_keys
     part: Ordered | None = None
-    for following in arrivals.parts():
+    for following in arrivals.parts([share.since_us for share in shares[1:]]):
         if part is not None:
             store.keep_pending(part)
             rounds.room.tally[EVICTED] += store.fit()
+        rounds.limit(share_at(shares, int(following.time[0])))
         part = following
+        store.needed.add(part)
+        store.completeness.note_came(int(part.time[-1]))
         store.start(int(part.time[0]), watermark_ms)
         rounds.room.tally[EVICTED] += rounds.verbs.load.thin(store, part)
         store.models.capacity_rows = sum(store.capacity) / part.size.mean()
@@ -54,17 +61,48 @@ def budgeted_step(
     expired = store.expire(watermark_ms)
     if part is not None:
         store.keep_pending(part)
+    rounds.limit(shares[-1])
+    _count_lives(rounds, store, expired)
+    rounds.room.tally[EVICTED] += store.fit()
+    report = _report(_learned(store, rounds), store, arrivals, rounds, expired)
+    matched += int(before.results)
+    gained = report.importance + before.importance
+    report = replace(report, matched=matched, importance=gained, ahead=ahead)
+    return _told(store, report, saves=rounds.verbs.load.active)
+
+
+def _begin(
+    store: BudgetedStore, blobs: Sequence[Blob], watermark_ms: int
+) -> list[Share]:
+    """Begin to count a micro-batch; tell what may be held in it."""
+    store.completeness.begin(store.spec.all_expired_us(store.watermark_ms))
+    store.table.facts["longest_chain"] = 0
+    store.models.begin_count()
+    store.needed.begin()
+    begin_with_part(store)
+    shares = store.sharing.arrive(blobs, watermark_ms)
+    store.limit(shares[0])
+    store.limit_sample()
+    return shares
+
+
+def _count_lives(rounds: Rounds, store: BudgetedStore, expired: IntArray) -> None:
+    """Count how long rows lived that have expired, so many of each stream."""
     keep = np.array(store.spec.keeps_us) * 1e-6
     rounds.room.sums["life"] += expired @ keep
     rounds.room.sums["life_squared"] += expired @ keep**2
-    rounds.room.tally[EVICTED] += store.fit()
-    learned = _learned(store, rounds, matched)
-    report = _report(learned, store, arrivals, rounds, expired)
-    saves = rounds.verbs.load.active or store.shedding.policy.samples
-    if not store.note_shed(any(report.shed) or saves) and was_complete:
-        report = replace(report, slice_exact=matched, slice_matched=matched)
+
+
+def _told(store: BudgetedStore, report: Report, *, saves: bool) -> Report:
+    """Say what is known of the recall; a throttle or a sample leaves something out."""
     store.table.facts["longest_chain"] = 0  # a count, not a part of the state
-    return replace(report, matched=matched, ahead=ahead)
+    skips = any(report.shed) or saves or store.shedding.policy.samples
+    if skips:
+        store.completeness.note_shed_of_all(store.table.clock_us)
+    measured = Measured(report.matched, report.importance, *store.models.missed())
+    reason = store.untold()
+    told = store.completeness.told(report, measured, skips=skips, reason=reason)
+    return with_other_budgets(store, told)
 
 
 def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
@@ -79,14 +117,11 @@ def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
         yield Pairs.joined(held)
 
 
-def _learned(store: BudgetedStore, rounds: Rounds, matched: int) -> Report:
-    """What the monitored keys tell."""
-    exact, kept = store.models.exact_matches(matched, rounds.matches.monitored)
+def _learned(store: BudgetedStore, rounds: Rounds) -> Report:
+    """What the monitored keys tell of a sample."""
     checks, held = rounds.matches.check.outcome(store.models.seen_pairs)
     variance = store.models.outlook.variance
     return Report(
-        slice_exact=exact,
-        slice_matched=kept,
         weight=rounds.matches.weight,
         checks=checks,
         checks_held=held,
@@ -107,7 +142,6 @@ def _report(
     taken = np.array(arrivals.taken)
     late = np.array(arrivals.seen) - taken
     shed = taken - stored - rounds.alone + refused + evicted + outlived + spent
-    store.shed = store.shed or bool(shed.any())
     by_stream = {
         "seen": arrivals.seen,
         "late": late,
@@ -133,6 +167,8 @@ def _report(
         lifetimes=float(rounds.room.sums["life"]),
         lifetimes_squared=float(rounds.room.sums["life_squared"]),
         segments=len(store.payload.segments),
+        **store.needed.end(store.watermark_ms),  # type: ignore[arg-type]  # whole
+        budget=store.share if store.shedding.budget.limits_memory else 0,
         state_bytes=store.nbytes,
         watermark_ms=store.watermark_ms,
     )

@@ -29,7 +29,7 @@ class Stops:
         self._store = store
         self._rules = rules
         self._verbs = verbs
-        self._filler = Filler(store.table, rules, block_rows, store.through)
+        self._filler = Filler(store.table, rules, block_rows, store.through, store.lags)
         self.recomputed = 0
         self.forget()
         facts, policy = store.table.facts, store.shedding.policy
@@ -37,6 +37,10 @@ class Stops:
             facts["sheds_left"] = NEVER_DUE
         elif facts["sheds_left"] > NEVER_DUE // 2:
             facts["sheds_left"] = 0
+
+    def limit(self, rules: Rules) -> None:
+        """Go by other capacities."""
+        self._rules = rules
 
     def forget(self) -> None:
         """Forget all candidates: residents have moved to other slots."""

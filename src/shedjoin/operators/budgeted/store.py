@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -13,21 +13,26 @@ from shedjoin.operators.budgeted.layout import slot_bytes
 from shedjoin.operators.budgeted.rewriting import is_dense, tidy
 from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.operators.budgeted.through import Through
+from shedjoin.operators.frame.completeness import Completeness
+from shedjoin.operators.frame.join import Opening
+from shedjoin.operators.frame.kept_models import KeptModels
+from shedjoin.operators.frame.needed import Needed
 from shedjoin.operators.frame.ordered import Ordered, budget_sizes
+from shedjoin.operators.frame.sharing import Share, Sharing
+from shedjoin.sampling.lags import lags_of
 from shedjoin.sampling.thresholds import Thresholds
 from shedjoin.spec.importance import Importances, importance_of
+from shedjoin.spec.recall import EXACT
 from shedjoin.spec.recompute import Adaptive
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import Payload, places
-from shedjoin.state.workspace import Workspace
-from shedjoin.types import IntArray
+from shedjoin.types import Grid, IntArray
 
 _TYPICAL_ROW_BYTES = 256
-_MODELS = "models"
 _FARTHEST = 8.0
 """Factor by which work may differ from what was meant."""
-_USABLE = 0.8
+USABLE = 0.8
 """Part of a budget in bytes for residents; the rest is for rows that died lately and
 for free slots, so that not every shed rewrites a segment."""
 
@@ -57,52 +62,40 @@ class BudgetedStore:
 
     Parameters
     ----------
-    spec : JoinSpec
-        The join, with its shedding.
-    shard : int
-        Which shard, from 0.
+    opening : Opening
+        The join, with its shedding, and what it starts from.
     table, payload : SlotTable, Payload
         The residents.
-    workspace : Workspace
-        Holds what the models have learned.
-    opened : bool
-        The workspace already holds it; models of another size start anew.
+    own : dict
+        What the join has stored, if it is the same kind of join.
     """
 
     def __init__(
         self,
-        spec: JoinSpec,
-        shard: int,
+        opening: Opening,
         table: SlotTable,
         payload: Payload,
-        workspace: Workspace,
-        *,
-        opened: bool = False,
+        own: dict[str, Any],
     ) -> None:
+        spec, shard = opening.spec, opening.shard
         self.spec = spec
         self.shedding = shedding_of(spec)
         budget = self.shedding.budget
         self.shard = shard
         self.thresholds = Thresholds(len(spec.streams))
-        self.share = budget.share(shard, spec.shards)
+        self.lags = lags_of(spec)
+        self.sharing = Sharing(opening, own, by_keys=self.shedding.policy.by_keys)
         self.in_bytes = budget.in_bytes
         self.slot_bytes = slot_bytes(len(spec.streams))
         self.pooled = budget.split is None
-        self._usable = int(_USABLE * self.share) if self.in_bytes else self.share
-        self.capacity = budget.by_pool(self._usable, len(spec.streams))
-        row_bytes = _TYPICAL_ROW_BYTES if self.in_bytes else 1
-        self.capacity_rows = self._usable // row_bytes
+        self.limit(self.sharing.now)
         self.table = table
         self.payload = payload
-        size = Models.words_of(self.capacity_rows, len(spec.streams))
-        words = workspace.array(_MODELS) if opened else None
-        if words is None or words.size != size:
-            words = workspace.new_array(_MODELS, size)
-        self._words = words
-        self.models = self.open_models()
+        words = Models.words_of(len(spec.streams))
+        self.kept_models = KeptModels(opening, own, self._make_models, words)
         self.watermark_ms = 0
-        self.shed = False  # whether anything ever was
-        self.shed_us: int | None = None  # when, for the last time
+        self.completeness = Completeness.of(opening.directory)
+        self.needed = Needed(spec, own)
         self.throttled = 1.0  # share of the work with which residents were stored
         self.paced = Paced()
         self.revalued = False
@@ -113,14 +106,42 @@ class BudgetedStore:
         self.gains: list[tuple[int, float]] = []
         self.not_adopted = np.zeros(len(spec.streams), np.int64)
 
-    def open_models(self) -> Models:
-        """Models that go on from what the workspace holds."""
+    @property
+    def models(self) -> Models:
+        """What the shard has learned."""
+        return self.kept_models.models
+
+    def _make_models(self, words: IntArray) -> Models:
         return Models(
             self.spec.keeps_us,
             self.capacity_rows,
             samples=self.shedding.policy.samples,
-            words=self._words,
+            combine=self.shedding.combine_code,
+            lateness_us=self.spec.lateness_us,
+            words=words,
         )
+
+    def limit(self, share: Share) -> None:
+        """Hold so much from now on; what is too much is shed by others."""
+        self.share, self.other_shares = share.size, share.others
+        self._usable = self._usable_of(self.share)
+        self.capacity = self._pools(self._usable)
+        row_bytes = _TYPICAL_ROW_BYTES if self.in_bytes else 1
+        self.capacity_rows = self._usable // row_bytes
+
+    @property
+    def other_rooms(self) -> Grid:
+        """Room that each pool would have with other budgets, by pool and budget."""
+        others = self.other_shares.tolist()
+        rooms = [self._pools(self._usable_of(share)) for share in others]
+        found: Grid = np.array(rooms, np.float64).T[: 1 if self.pooled else None].copy()
+        return found
+
+    def _usable_of(self, share: int) -> int:
+        return int(USABLE * share) if self.in_bytes else share
+
+    def _pools(self, usable: int) -> tuple[int, ...]:
+        return self.shedding.budget.by_pool(usable, len(self.spec.streams))
 
     @property
     def nbytes(self) -> int:
@@ -136,26 +157,14 @@ class BudgetedStore:
         horizon = tuple(self.spec.expired_us(n, self.watermark_ms) for n in streams)
         return self.table.expire(horizon, pooled=self.pooled)
 
-    @property
-    def complete(self) -> bool:
-        """Nothing that was shed could be matched any more."""
-        if self.shed_us is None:
-            return not self.shed
-        return self.shed_us <= self.spec.all_expired_us(self.watermark_ms)
-
-    def note_shed(self, shed: bool) -> bool:  # noqa: FBT001
-        """Note that something was shed now; also if it is not known when it was."""
-        shed = shed or (self.shed and self.shed_us is None)  # of another kind of join
-        if shed:
-            self.shed_us = self.table.clock_us
-        return shed
+    def untold(self) -> int:
+        """Tell why the recall is not known, if so."""
+        return EXACT
 
     def start(self, first_us: int, watermark_ms: int) -> None:
         """Begin to join arrivals, of which the first has this time."""
         if self.table.start(first_us, 1000 * watermark_ms, self.spec.window_us):
-            self._words[:] = 0
-            self.models = self.open_models()
-            self.models.begin(first_us)
+            self.kept_models.begin(first_us)
 
     def keep_pending(self, arrivals: Ordered) -> None:
         """Store the payload of arrivals that became residents and still are."""
@@ -180,7 +189,11 @@ class BudgetedStore:
         return stream
 
     def measure(self) -> None:
-        """Take the size of all residents anew: the budget was in other units."""
+        """Take the size of all residents anew: the budget was in other units.
+
+        Scores may go by sizes; those that change are then due.
+        """
+        self.revalued |= self.shedding.policy.dynamic
         alive = self.table.alive()
         size = np.ones(alive.size, np.int64)
         if self.in_bytes and alive.size:
@@ -217,8 +230,7 @@ class BudgetedStore:
 
         Its work follows the number of residents, and its weights follow by themselves.
         """
-        throttle, streams = self.shedding.throttle, len(self.spec.streams)
-        usable = self._usable
+        throttle, usable = self.shedding.throttle, self._usable
         if self.shedding.policy.samples and throttle.active:
             known = self.models.rows_in_window()
             rows = max(1.0, self.paced_share * known)  # a sample of none weighs nothing
@@ -226,7 +238,7 @@ class BudgetedStore:
                 count, used = self.table.count, int(self.table.used.sum())
                 rows *= used / count if count else _TYPICAL_ROW_BYTES
             usable = min(usable, int(rows)) if known else usable
-        self.capacity = self.shedding.budget.by_pool(usable, streams)
+        self.capacity = self._pools(usable)
 
     def shed_surplus(self) -> IntArray:
         """Let rows go that the budget has no room for: it was larger before.

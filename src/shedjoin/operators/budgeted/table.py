@@ -194,6 +194,7 @@ class SlotTable:
             importance=self.table.details["importance"][slots]
             if valued
             else np.broadcast_to(np.inf, slots.shape),
+            size=self.sizes(slots),
             now_us=self.clock_us,
             keep_us=keep_us,
             met=None if decay is None else self._met(slots, decay),

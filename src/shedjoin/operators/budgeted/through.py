@@ -52,34 +52,38 @@ class Counted(NamedTuple):
     """Arrivals as the models count them.
 
     Those of the right stream count once for each key of the left one that they look
-    for, under that key: so two rows can meet if they count under the same key.
+    for, under that key: so two rows can meet if they count under the same key. What
+    belongs to an arrival then begins at ``first``.
     """
 
     stream: IntArray
     key: IntArray
     time: IntArray
     importance: FloatArray
+    size: IntArray
+    first: IntArray | None = None
 
     @staticmethod
     def of(rows: Ordered, part: slice, looks: Looks | None) -> Counted:
         """Count some arrivals, whose looks are given if there is a relation."""
         stream, key = rows.stream[part], rows.key[part]
-        time, importance = rows.time[part], rows.importance[part]
+        time, importance, size = rows.time[part], rows.importance[part], rows.size[part]
         if looks is None:
-            return Counted(stream, key, time, importance)
+            return Counted(stream, key, time, importance, size)
         each = np.diff(looks.first)
-        at = np.repeat(np.arange(key.size), np.where(stream == RIGHT, each, 1))
+        often = np.where(stream == RIGHT, each, 1)
+        at = np.repeat(np.arange(key.size), often)
         counted = key[at]
         of_right = np.repeat(stream == RIGHT, each)
         counted[stream[at] == RIGHT] = looks.key[of_right]
-        return Counted(stream[at], counted, time[at], importance[at])
+        first = np.cumsum(often) - often
+        return Counted(stream[at], counted, time[at], importance[at], size[at], first)
 
-
-def counted_keys(
-    row: IntArray, look: IntArray, stream: IntArray, key: IntArray, looks: Looks
-) -> IntArray:
-    """Tell under which keys matches count: arrivals, and the looks that found them."""
-    found: IntArray = key[row]
-    right = np.flatnonzero(stream[row] == RIGHT)
-    found[right] = looks.key[looks.first[row[right]] + look[right]]
-    return found
+    def place(self, row: IntArray, look: IntArray) -> IntArray:
+        """Where matches count: those of arrivals, found by their looks."""
+        if self.first is None:
+            return row
+        at: IntArray = self.first[row]
+        return at + np.where(
+            self.stream[np.minimum(at, self.stream.size - 1)] == RIGHT, look, 0
+        )

@@ -61,6 +61,7 @@ class Verbs:
                 time=rows.time[part].copy(),
                 number=number + np.arange(end - start),
                 importance=rows.importance[part].copy(),
+                size=rows.size[part].copy(),
                 now_us=now_us,
                 keep_us=self._keep_us,
                 met=met,

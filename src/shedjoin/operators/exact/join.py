@@ -12,10 +12,10 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.schema import as_stored
 from shedjoin.operators.exact.matches import joined_rows
-from shedjoin.operators.exact.runs import Stored
 from shedjoin.operators.exact.store import WindowStore
+from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
-from shedjoin.operators.frame.missing import NOTHING, Missing
+from shedjoin.operators.frame.runs import Stored
 from shedjoin.operators.frame.step import windowed_step
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import Blobs, Commit, load_segment
@@ -30,24 +30,24 @@ class ExactJoin:
     ----------
     store : WindowStore
         The residents.
-    missing : Missing
+    completeness : Completeness
         What a budget shed before, so that residents may be missing.
     """
 
     kind = "exact"
 
-    def __init__(self, store: WindowStore, missing: Missing = NOTHING) -> None:
+    def __init__(self, store: WindowStore, completeness: Completeness) -> None:
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
-        self._missing = missing
+        self._completeness = completeness
 
     @classmethod
     def open(cls, opening: Opening) -> ExactJoin:
         """Open it from stored state, or begin."""
         directory, workspace = opening.directory, opening.workspace
         if directory is None:
-            return cls._begin(opening, Payload(workspace))
+            return cls._begin(opening, Payload(workspace), Completeness())
         payload = Payload(workspace, directory.segments, directory.next_id)
         store = WindowStore(
             *(opening.spec, payload, workspace, Stored.of(directory)),
@@ -56,14 +56,14 @@ class ExactJoin:
         store.watermark_ms = directory.watermark_ms
         if not opening.opened:
             store.restore(opening.blobs)
-        return cls(store, Missing.of(directory))
+        return cls(store, Completeness.of(directory))
 
     @classmethod
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> ExactJoin:
         """Go on with the residents of another kind of join."""
-        join = cls._begin(opening, payload, Missing.of(opening.directory))
+        join = cls._begin(opening, payload, Completeness.of(opening.directory))
         for stream, rows in residents:
             own = opening.spec.streams[stream]
             hot = hot_columns(rows, own, direct=opening.spec.direct)
@@ -72,12 +72,12 @@ class ExactJoin:
 
     @classmethod
     def _begin(
-        cls, opening: Opening, payload: Payload, missing: Missing = NOTHING
+        cls, opening: Opening, payload: Payload, completeness: Completeness
     ) -> ExactJoin:
         ends = (0,) * len(opening.spec.streams)
         stored = Stored((), ends, opening.seed)
         store = WindowStore(opening.spec, payload, opening.workspace, stored)
-        return cls(store, missing)
+        return cls(store, completeness)
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
@@ -102,9 +102,10 @@ class ExactJoin:
         """Join the arrivals of a micro-batch and let go of what has expired."""
         joined = partial(joined_rows, self.store)
         step = windowed_step(self.store, joined, arrived, watermark_ms)
-        return self._missing.told(step, self.spec, self.store.watermark_ms)
+        horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
+        return self._completeness.of_whole(step, horizon_us)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Give the part of the directory; the index follows from the rows."""
         del changes
-        return self.store.stored().facts() | self._missing.facts()
+        return self.store.stored().facts() | self._completeness.facts()

@@ -20,10 +20,9 @@ from shedjoin.kernels.index import (
     read_run,
     times_of,
 )
+from shedjoin.operators.frame.runs import slots_for
 from shedjoin.state.workspace import Workspace
 from shedjoin.types import IntArray
-
-_SMALLEST = 1 << 10
 
 
 class Ring:
@@ -64,7 +63,7 @@ class Ring:
             )
             self.index = Index(heads, entries, seed)
         else:
-            self.index = self._empty(0)
+            self.index = self._empty(slots_for(0, 0))
 
     @property
     def entries(self) -> IntArray:
@@ -124,7 +123,7 @@ class Ring:
         return Index(heads, entries, self._seed)
 
     def _array(self, kind: str, size: int) -> IntArray:
-        size = max(size, _SMALLEST) * (STRIDE if kind == "entries" else 1)
+        size *= STRIDE if kind == "entries" else 1
         array = self._workspace.new_array(f"{self._name}.{kind}", size)
         if kind == "heads":
             array.fill(NOWHERE)
@@ -132,10 +131,10 @@ class Ring:
 
     def _fit(self, span: int) -> None:
         capacity = self.entries.size // STRIDE
-        if capacity // 16 < span <= capacity or span <= capacity == _SMALLEST:
+        size = slots_for(span, capacity)
+        if size == capacity:
             return
         residents = self.read(self.base, self.end - self.base)
-        size = max(1 << (2 * span - 1).bit_length() - 1, _SMALLEST)
         self.index = self._empty(size)
         link(residents.key, residents.time, self.base, self.index)
 

@@ -11,7 +11,7 @@ from shedjoin.columns.batches import chunked
 from shedjoin.columns.hot import Hot, hot_columns
 from shedjoin.kernels.index import count_after
 from shedjoin.operators.exact.ring import Ring
-from shedjoin.operators.exact.runs import Run, Stored, worth_moving
+from shedjoin.operators.frame.runs import Run, Stored, worth_moving
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import Blobs
 from shedjoin.state.payload import Payload

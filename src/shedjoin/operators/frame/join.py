@@ -81,12 +81,14 @@ class Outcome(NamedTuple):
     report: Report
 
     @staticmethod
-    def of(step: Step) -> Outcome:
-        """Do a whole step and collect what it gives."""
+    def of(step: Step, *, collect: bool = True) -> Outcome:
+        """Do a whole step and collect what it gives, or only its counts."""
         results: list[pa.RecordBatch] = []
         while True:
             try:
-                results.append(next(step))
+                batch = next(step)
+                if collect:
+                    results.append(batch)
             except StopIteration as end:
                 return Outcome(results, end.value)
 

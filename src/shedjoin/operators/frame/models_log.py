@@ -23,12 +23,17 @@ class ModelsLog(ChangeLog):
         What is stored.
     words : array, optional
         The models as stored.
+    log : int
+        Which of the logs of a shard.
     """
 
     def __init__(
-        self, parts: Sequence[Sequence[int]] = (), words: IntArray | None = None
+        self,
+        parts: Sequence[Sequence[int]] = (),
+        words: IntArray | None = None,
+        log: int = _LOG,
     ) -> None:
-        super().__init__(_LOG, "at", parts)
+        super().__init__(log, "at", parts)
         self._stored = np.zeros(0, np.int64) if words is None else words.copy()
 
     def restore(self, words: IntArray, blobs: Blobs) -> None:

@@ -106,14 +106,18 @@ class Timely:
                     pieces.append(_Piece(rows, taken, hot))
         self.taken = [sum(one.hot.key.size for one in own) for own in self._pieces]
 
-    def parts(self) -> Iterator[Ordered]:
-        """All arrivals in order, in parts of bounded size."""
+    def parts(self, cuts: Sequence[int] = ()) -> Iterator[Ordered]:
+        """All arrivals in order, in parts of bounded size.
+
+        A new part begins at each of the times where they are to be cut.
+        """
         times = [piece.hot.time for own in self._pieces for piece in own]
         time = np.concatenate([np.zeros(0, np.int64), *times])
         del times
         order = _by_time(time)  # equal times: by stream
         start = 0
-        for end in self._ends(order, time):
+        whole = np.searchsorted(time, cuts, sorter=order).tolist()
+        for end in _cut(self._ends(order, time), whole):
             yield self._part(order[start:end])
             start = end
 
@@ -221,6 +225,14 @@ class Timely:
     def _in_bytes(self) -> bool:
         shedding = self._spec.shedding
         return shedding is not None and shedding.budget.in_bytes
+
+
+def _cut(ends: Iterator[int], also: Sequence[int]) -> Iterator[int]:
+    """Ends of parts, and others between them."""
+    start = 0
+    for end in ends:
+        yield from sorted({at for at in also if start < at < end} | {end})
+        start = end
 
 
 def _by_time(time: IntArray) -> IntArray:

@@ -16,8 +16,8 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.schema import as_stored
 from shedjoin.errors import ParameterError
-from shedjoin.kernels.ranges import TIME
-from shedjoin.models.several import SeveralModels
+from shedjoin.models.learned import Models
+from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.gone_log import GoneLog
 from shedjoin.operators.frame.join import (
     BEGINNING_MS,
@@ -26,23 +26,23 @@ from shedjoin.operators.frame.join import (
     Residing,
     Step,
 )
-from shedjoin.operators.frame.missing import Missing
-from shedjoin.operators.frame.models_log import ModelsLog
+from shedjoin.operators.frame.kept_models import KeptModels
+from shedjoin.operators.frame.needed import Needed
+from shedjoin.operators.frame.sharing import Sharing
 from shedjoin.operators.multiway.bounded_step import Bounded, bounded_step
 from shedjoin.operators.multiway.bounded_store import BoundedStore
 from shedjoin.operators.multiway.counted import counted_keys, reach
-from shedjoin.operators.multiway.layout import ADDED, NUMBER, numbered
+from shedjoin.operators.multiway.layout import ADDED, Layout, numbered
 from shedjoin.operators.multiway.learning import Arrived, Learning
 from shedjoin.operators.multiway.losses import Losses
-from shedjoin.operators.multiway.shedder import TYPICAL_ROW_BYTES, Shedder, usable
+from shedjoin.operators.multiway.shedder import Shedder
 from shedjoin.operators.multiway.windows import PARTS
+from shedjoin.spec.recall import OTHER_BUDGET
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import Blobs, Commit, load_segment
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload, row_of, segment_of
 from shedjoin.types import IntArray
-
-_MODELS = "models"
 
 
 class BoundedJoin:
@@ -67,18 +67,20 @@ class BoundedJoin:
         self.spec = spec
         self.payload = payload
         self.store = BoundedStore(spec, payload, opening.workspace, PARTS)
-        budget = spec.shedding.budget
-        unit = TYPICAL_ROW_BYTES if budget.in_bytes else 1
-        rows = usable(budget, opening.shard, spec.shards) // unit
-        self._words, self._learned = _models(opening, own, rows)
-        # Models of another size begin anew, and so does their clock.
-        self._known = own.get("model_words") == self._words.size
-        facts = own.get("learning") if self._known else None
-        learning = Learning(spec, self._words, rows, facts)
-        shedder = Shedder(self.store, spec.shedding, opening.shard, learning)
-        losses = Losses(spec, own.get("losses"))
+        words = Models.words_of(len(spec.streams), reach(spec))
+        kept = KeptModels(opening, own, self._make_models, words)
+        learning = Learning(spec, kept, own.get("learning"))
+        sharing = Sharing(opening, own, by_keys=spec.shedding.policy.by_keys)
+        shedder = Shedder(self.store, spec.shedding, sharing.now.size, learning)
+        known = Completeness.of(opening.directory)
+        losses = Losses(spec, known, own.get("losses"))
         self._gone = GoneLog(own.get("gone", ()))
-        self._bounded = Bounded(self.store, learning, shedder, losses)
+        parts = self.store, learning, shedder, losses, known, sharing
+        entries = [Layout.of(spec, each).row_bytes for each in self.store.streams]
+        needed = Needed(spec, own, entries if spec.terms else None)
+        self._bounded = Bounded(*parts, needed)
+        if kept.forgotten:
+            known.note_untold(OTHER_BUDGET, learning.clock_us)
 
     @classmethod
     def open(cls, opening: Opening) -> BoundedJoin:
@@ -94,26 +96,18 @@ class BoundedJoin:
         else:
             dead = join._gone.places(opening.blobs)
             join.store.restore_without(directory.own, opening.blobs, dead)
-        if not join._known:
-            join._learn_again()
         return join
 
-    def _learn_again(self) -> None:
-        """Learn from residents as if they arrived; of who left nothing is known."""
-        store, learning, _, losses = self._bounded
-        losses.untold_us = losses.lost_us
-        grids = [windows.rows() for windows in store.windows]
-        stream = np.repeat(store.streams, [grid.shape[1] for grid in grids])
-        if not stream.size:
-            return
-        keys = [
-            counted_keys(self.spec, number, store.layouts[number], grid)
-            for number, grid in enumerate(grids)
-        ]
-        time = np.concatenate([grid[TIME] for grid in grids])
-        order = np.lexsort((np.concatenate([grid[NUMBER] for grid in grids]), time))
-        arrived = Arrived(stream, np.concatenate(keys), time)
-        learning.observe(Arrived(*(each[order] for each in arrived)), BEGINNING_MS)
+    def _make_models(self, words: IntArray) -> Models:
+        shedding = self.spec.shedding
+        combine = None if shedding is None else shedding.combine_code
+        return Models(
+            self.spec.keeps_us,
+            reach=reach(self.spec),
+            combine=combine,
+            lateness_us=self.spec.lateness_us,
+            words=words,
+        )
 
     @classmethod
     def adopt(
@@ -125,21 +119,18 @@ class BoundedJoin:
         step.
         """
         join = cls(opening, payload)
-        _, learning, shedder, losses = join._bounded
+        _, learning, shedder, losses, known, *_ = join._bounded
         latest = 0
         for stream, rows in residents:
             if rows.num_rows:
                 latest = max(latest, join._take_in(stream, rows))
                 losses.count(shedder.shed(), learning.clock_us)
-        before = Missing.of(opening.directory)
-        if before.shed:
-            losses.shed, known = True, before.until_us
-            losses.lost_us = losses.untold_us = latest if known is None else known
+        known.note_before(latest)
         return join
 
     def _take_in(self, stream: int, rows: pa.RecordBatch) -> int:
         """Make rows residents that have met all others; tell the latest time."""
-        store, learning, _, losses = self._bounded
+        store, learning, shedder, losses, *_ = self._bounded
         count = rows.num_rows
         rows = numbered(
             rows, losses.next_number + np.arange(count), np.full(count, np.inf)
@@ -151,8 +142,16 @@ class BoundedJoin:
         columns = layout.columns(rows, hot, np.arange(count))
         key = counted_keys(self.spec, stream, layout, columns)
         order = np.argsort(hot.time, kind="stable")
-        same = np.full(count, stream)
-        learning.observe(Arrived(same, key[order], hot.time[order]), BEGINNING_MS)
+        arrived = Arrived(
+            np.full(count, stream),
+            key[order],
+            hot.time[order],
+            np.full(count, np.inf),
+            shedder.sizes(columns)[order],
+        )
+        self._bounded.needed.add_rows(stream, arrived.time, rows)
+        self._bounded.needed.arrive()
+        learning.observe(arrived, BEGINNING_MS, learning.watched(arrived))
         return int(hot.time.max())
 
     @staticmethod
@@ -174,7 +173,8 @@ class BoundedJoin:
         """Numbers of all blobs but the directory."""
         segments = [segment.id for segment in directory.segments]
         logs = [*directory.own["gone"], *directory.own["models"]]
-        return [*segments, *(number for number, _, _ in logs)]
+        census = Sharing.numbers(directory.own)
+        return [*segments, *census, *(number for number, _, _ in logs)]
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch, shed, and let go of what has expired."""
@@ -182,33 +182,14 @@ class BoundedJoin:
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Write who left, and what was learned; give the part of the directory."""
-        _, learning, _, losses = self._bounded
+        _, learning, _, losses, known, sharing, needed = self._bounded
         self._gone.write(self.store, changes)
-        self._learned.write(self._words, changes)
         return self.store.stored() | {
             "gone": self._gone.parts,
-            "models": self._learned.parts,
-            "model_words": self._words.size,
+            **learning.kept.write(changes),
+            **sharing.write(changes),
             "learning": learning.facts(),
             "losses": losses.facts(),
-            "shed": losses.shed,
-            "shed_us": losses.lost_us,
+            **known.facts(),
+            **needed.facts(),
         }
-
-
-def _models(
-    opening: Opening, own: dict[str, Any], rows: int
-) -> tuple[IntArray, ModelsLog]:
-    """What the models have learned, and its stored form; of another size, nothing."""
-    workspace = opening.workspace
-    spec = opening.spec
-    size = SeveralModels.words_within(rows, len(spec.streams), reach(spec))
-    parts = own.get("models", ())
-    if own.get("model_words") != size:
-        return workspace.new_array(_MODELS, size), ModelsLog(parts)
-    if opening.opened:
-        words = workspace.array(_MODELS)
-        return words, ModelsLog(parts, words)
-    words, learned = workspace.new_array(_MODELS, size), ModelsLog(parts)
-    learned.restore(words, opening.blobs)
-    return words, learned

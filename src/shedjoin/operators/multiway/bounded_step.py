@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +11,11 @@ import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob, Chunk
 from shedjoin.columns.hot import Hot
+from shedjoin.operators.frame.completeness import Completeness, Measured
 from shedjoin.operators.frame.join import Step
+from shedjoin.operators.frame.needed import Needed
 from shedjoin.operators.frame.ordered import Ordered, Timely
+from shedjoin.operators.frame.sharing import Sharing, share_at
 from shedjoin.operators.multiway.bounded_store import BoundedStore
 from shedjoin.operators.multiway.counted import counted_keys
 from shedjoin.operators.multiway.found import Asking, Found
@@ -23,7 +25,9 @@ from shedjoin.operators.multiway.layout import numbered
 from shedjoin.operators.multiway.learning import Arrived, Learning
 from shedjoin.operators.multiway.losses import Losses
 from shedjoin.operators.multiway.shedder import Shedder
-from shedjoin.types import FloatArray, IntArray, IntGrid
+from shedjoin.spec.recall import EXACT, FAR_CELLS, PREDICATE
+from shedjoin.spec.report import Report
+from shedjoin.types import BoolArray, FloatArray, IntArray, IntGrid
 
 _TELLING = 0.05
 """Results within cells that are a smaller part than this tell nothing of the others."""
@@ -36,6 +40,9 @@ class Bounded(NamedTuple):
     learning: Learning
     shedder: Shedder
     losses: Losses
+    completeness: Completeness
+    sharing: Sharing
+    needed: Needed
 
 
 class _Own(NamedTuple):
@@ -56,40 +63,58 @@ def bounded_step(join: Bounded, blobs: Sequence[Blob], watermark_ms: int) -> Ste
     who are there, become residents, and then those leave who are too many. Late rows
     and expiry follow the same rules as without a budget.
     """
-    store, learning, shedder, losses = join
+    store, learning, shedder, losses, *_ = join
+    shares = join.sharing.arrive(blobs, watermark_ms)
     index_bytes = max(layout.row_bytes for layout in store.layouts)
     arrivals = Timely(blobs, store.spec, store.watermark_ms, index_bytes)
-    was_complete = losses.is_complete(store)
+    join.completeness.begin(store.spec.all_expired_us(store.watermark_ms))
     learning.models.begin_count()
+    join.needed.begin()
+    shedder.limit(shares[0].size)
     losses.count(shedder.shed(), learning.clock_us)
     found, matched, ahead = Found(store), 0, 0
-    for part in arrivals.parts():
+    for part in arrivals.parts([share.since_us for share in shares[1:]]):
+        shedder.limit(share_at(shares, int(part.time[0])).size)
+        losses.count(shedder.shed(), learning.clock_us)
+        join.needed.add(part)
         number = losses.next_number
         losses.next_number += part.key.size
         each = _held(store, part, number)
         for block in shedder.blocks(part.size):
-            weight = learning.observe(_arrived(part, each, block), watermark_ms)
+            arrived = _arrived(part, each, block)
+            watched = learning.watched(arrived)
+            found.begin_block(arrived.key.size)
             for stream, own in each.items():
-                for batch in _joined(found, stream, _cut(own, block), weight):
+                for batch in _joined(found, stream, _cut(own, block), watched):
                     matched += batch.num_rows
                     yield batch
+            learning.observe(arrived, watermark_ms, watched, found.results)
             first_new = number + block.start
             losses.count(shedder.shed(), learning.clock_us, first_new)
         store.keep()
         ahead += int((part.time > learning.clock_us + store.spec.window_us).sum())
+    shedder.limit(shares[-1].size)
     losses.expire(store, watermark_ms)
     losses.count(shedder.fit(), learning.clock_us)
     report = losses.report(store, arrivals)
-    exact, kept = _exact(join, matched, found)
-    if was_complete and not any(report.shed):
-        exact = kept = float(matched)
-    return replace(
+    report = replace(report, ahead=ahead, matched=matched, budget=shares[-1].size)
+    return _told(join, found, report)
+
+
+def _told(join: Bounded, found: Found, report: Report) -> Report:
+    """Say what would be held without a budget, and what is known of the recall."""
+    store, learning, needed = join.store, join.learning, join.needed
+    report = replace(
         report,
-        ahead=ahead,
-        matched=matched,
         importance=found.importance,
-        slice_exact=exact,
-        slice_matched=kept,
+        **needed.end(store.watermark_ms),  # type: ignore[arg-type]  # whole
+    )
+    measured = Measured(found.alike, found.alike_importance, *learning.models.missed())
+    return join.completeness.told(
+        report,
+        measured,
+        skips=any(report.shed),
+        reason=_untold(learning, report.matched, found),
     )
 
 
@@ -116,7 +141,13 @@ def _arrived(part: Ordered, each: dict[int, _Own], block: slice) -> Arrived:
     for own in each.values():
         some = _cut(own, block)
         key[some.at] = some.key
-    return Arrived(part.stream[block], key, part.time[block])
+    return Arrived(
+        part.stream[block],
+        key,
+        part.time[block],
+        part.importance[block],
+        part.size[block],
+    )
 
 
 def _cut(own: _Own, block: slice) -> _Own:
@@ -134,7 +165,7 @@ def _cut(own: _Own, block: slice) -> _Own:
 
 
 def _joined(
-    found: Found, stream: int, own: _Own, weight: FloatArray
+    found: Found, stream: int, own: _Own, watched: BoolArray
 ) -> Iterator[pa.RecordBatch]:
     """Join arrivals of one stream; then they are residents."""
     if not own.at.size:
@@ -142,22 +173,18 @@ def _joined(
     store = found.store
     looks = everything(store.spec, stream, hop_order(store, stream))
     chunk = Chunk(stream, own.rows, own.hot, own.at.size)
-    asking = Asking(own.key, weight[own.at], own.worth)
+    asking = Asking(own.at, own.key, watched[own.at], own.worth)
     hops = Hops(store, chunk, own.columns, lambda met: found.note(met, asking))
     yield from hops.joined([Group(None, looks)])
     store.admit(stream, own.columns)
     found.is_valued[stream] |= bool(np.isfinite(own.worth).any())
 
 
-def _exact(join: Bounded, matched: int, found: Found) -> tuple[float, float]:
-    """Results with nothing shed, and those that were found; infinite if not known.
+def _untold(learning: Learning, matched: int, found: Found) -> int:
+    """Tell why the recall is not known, if so.
 
     Of a Band the results within one cell are counted, which tell of the others.
     """
-    learning = join.learning
-    told = learning.is_counted and join.losses.is_told(join.store)
-    if not told or found.alike < _TELLING * matched:
-        return inf, float(matched)
-    exact, kept = learning.models.exact_matches(found.alike, found.monitored)
-    # It is only asked where something may be missing: an estimate may not say all.
-    return max(exact, kept + 1.0) if matched else exact, kept
+    if not learning.is_counted:
+        return PREDICATE
+    return FAR_CELLS if found.alike < _TELLING * matched else EXACT

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shedjoin.columns.hot import hot_columns
+from shedjoin.models.meter import Results
 from shedjoin.models.words import reals
 from shedjoin.operators.frame.results import gathered
 from shedjoin.operators.frame.worth import combined
@@ -15,26 +16,29 @@ from shedjoin.operators.multiway.counted import counted_keys, is_counted
 from shedjoin.operators.multiway.layout import WORTH, WORTH_COLUMN
 from shedjoin.operators.multiway.partial import Met
 from shedjoin.spec.shedding import Combine
-from shedjoin.types import FloatArray, IntArray
+from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _ENOUGH = 256
 """Of so many results at once it is looked whether their rows are counted alike."""
 
 
 class Asking(NamedTuple):
-    """Arrivals: what they are counted by, what their results stand for, their worth."""
+    """Arrivals of one stream: where they are in the block, and what counts of them.
 
+    Results of those that are ``watched`` are looked at one by one.
+    """
+
+    at: IntArray
     key: IntArray
-    weight: FloatArray
+    watched: BoolArray
     worth: FloatArray
 
 
 class Found:
     """Importance of results, and how many have rows that are counted alike.
 
-    Of a Band, these are results whose rows all lie in one cell. ``alike`` is how many
-    there are, told from some of them, and ``monitored`` how many those of monitored
-    keys stand for.
+    Of a Band, these are results whose rows all lie in one cell; how many there are is
+    estimated from some of them, unless their arrival is watched.
 
     Parameters
     ----------
@@ -47,30 +51,39 @@ class Found:
         shedding = store.spec.shedding
         self._combine: Combine = "min" if shedding is None else shedding.combine
         self._by_cell = bool(store.spec.terms) and is_counted(store.spec)
-        self.monitored = self.alike = 0.0
+        self.alike = self.alike_importance = 0.0
         self.importance = 0.0
         self.is_valued = [
             bool(np.isfinite(reals(windows.column(WORTH))).any())
             for windows in store.windows
         ]
+        self.begin_block(0)
+
+    def begin_block(self, rows: int) -> None:
+        """Begin to count the results of each of so many arrivals."""
+        self.results = Results(np.zeros(rows), np.zeros(rows))
 
     def note(self, met: Met, asking: Asking) -> None:
         """Count some results."""
-        weight = asking.weight[met.arrival]
-        alike = float(weight.size)
-        if self._by_cell:
-            some = np.arange(0, weight.size, max(1, weight.size // _ENOUGH))
-            alike *= self._is_alike(met.take(some), asking.key).mean()
-            some = np.flatnonzero(weight)
-            weight = weight[some] * self._is_alike(met.take(some), asking.key)
-        self.alike += alike
-        self.monitored += float(weight.sum())
+        alike = np.ones(met.arrival.size)
+        if self._by_cell and alike.size:
+            some = np.arange(0, alike.size, max(1, alike.size // _ENOUGH))
+            alike[:] = self._is_alike(met.take(some), asking.key).mean()
+            some = np.flatnonzero(asking.watched[met.arrival])
+            alike[some] = self._is_alike(met.take(some), asking.key)
         worth = [asking.worth[met.arrival]] + [
             self.store.column(stream, place, WORTH_COLUMN).to_numpy()
             for stream, place in met.places.items()
             if self.is_valued[stream]
         ]
-        self.importance += float(combined(worth, self._combine).sum())
+        gained = combined(worth, self._combine)
+        self.alike += float(alike.sum())
+        self.alike_importance += float(alike @ gained)
+        self.importance += float(gained.sum())
+        rows = asking.at.size
+        found, total = self.results
+        found[asking.at] += np.bincount(met.arrival, alike, minlength=rows)
+        total[asking.at] += np.bincount(met.arrival, alike * gained, minlength=rows)
 
     def _is_alike(self, met: Met, key: IntArray) -> FloatArray:
         """1 for results whose rows are all counted by the same, else 0."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
-from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,8 @@ import pyarrow as pa
 from shedjoin.columns.arrivals import Chunk
 from shedjoin.columns.hot import Hot
 from shedjoin.columns.placing import content
+from shedjoin.models.meter import Missed
+from shedjoin.operators.frame.completeness import Completeness, Measured
 from shedjoin.operators.multiway.hops import Group, Hops, hop_order
 from shedjoin.operators.multiway.lags import Looks, everything, lag_edges, stretches
 from shedjoin.operators.multiway.learned import Learned
@@ -26,6 +27,7 @@ from shedjoin.operators.multiway.store import MultiwayStore
 from shedjoin.operators.multiway.tally import Tally
 from shedjoin.policies.gedik import PredicatePolicy
 from shedjoin.sampling.lots import lots
+from shedjoin.spec.recall import DROPPED, EXACT
 from shedjoin.spec.report import Report
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.throttle import Throttle
@@ -52,6 +54,7 @@ as soon as enough is known."""
 _TRY_AGAIN = 0.25
 """Part of what was too much that is forgotten while no lags are chosen, each time."""
 _SECOND_US = 1_000_000
+_NEVER = int(np.iinfo(np.int64).min)
 _LOOKS_ALONE = Throttle(match=0.0)
 
 
@@ -80,6 +83,8 @@ class Harvesting:
         The residents.
     shedding : Shedding
         Policy and throttle.
+    completeness : Completeness
+        What is missing, which it is told.
     learned : dict, optional
         What was learned before, as it was stored.
     """
@@ -88,11 +93,13 @@ class Harvesting:
         self,
         store: MultiwayStore,
         shedding: Shedding,
+        completeness: Completeness,
         learned: dict[str, Any] | None = None,
     ) -> None:
         if not isinstance(shedding.policy, PredicatePolicy):
             raise TypeError(shedding.policy)
         self._store = store
+        self._completeness = completeness
         self._policy = shedding.policy
         self._drops = type(self._policy).chances is not PredicatePolicy.chances
         self._throttle = shedding.throttle
@@ -122,6 +129,7 @@ class Harvesting:
         self._stored = np.zeros(len(streams), np.int64)
         self._time = 0.0
         self._looked = 0
+        self._dropped_us = _NEVER
         self._paced = 1.0
         self.configuration = self._configured()
 
@@ -137,10 +145,7 @@ class Harvesting:
         self._time += float((chunk.hot.time >> 10).sum())
         admit = self.configuration.admit
         if admit is not None and admit[stream] < 1 and rows:
-            last_us, before = int(chunk.hot.time.max()), self.learned.dropped_us
-            self.learned.dropped_us = (
-                last_us if before is None else max(last_us, before)
-            )
+            self._dropped_us = max(self._dropped_us, int(chunk.hot.time.max()))
             kept = np.flatnonzero(self._lots(chunk, _DROPS) < admit[stream])
             hot = Hot(chunk.hot.key[kept], chunk.hot.time[kept])
             chunk = chunk._replace(rows=chunk.rows.take(pa.array(kept)), hot=hot)
@@ -163,28 +168,33 @@ class Harvesting:
             learned.reorder(self._throttle)
         exact, looked_exact = float(report.matched), float(self._looked)
         if self._throttle.active:
-            exact = self._exact(report.matched)
+            exact = max(exact, self._exact(report.matched))
             looked_exact = self._whole_work(_LOOKS_ALONE)
             self._pace(report.matched)
         else:
             learned.paced[:] = 0.0
-        if self.configuration.admit is None and self._lacks():
-            exact = inf  # not known
-        return replace(
+        report = replace(
             report,
-            slice_exact=exact,
-            slice_matched=float(report.matched),
             looked=self._looked,
             looked_exact=max(looked_exact, float(self._looked)),
         )
+        return self._told(report, exact)
 
-    def _lacks(self) -> bool:
-        """Whether rows that were dropped could be matched; if not, forget them."""
-        store, dropped_us = self._store, self.learned.dropped_us
-        horizon_us = store.spec.all_expired_us(store.watermark_ms)
-        if dropped_us is not None and dropped_us <= horizon_us:
-            self.learned.dropped_us = None
-        return self.learned.dropped_us is not None
+    def _told(self, report: Report, exact: float) -> Report:
+        """Say what is known of the recall.
+
+        Rows that were dropped are missing until nothing can match them any more. While
+        others are dropped, as many are missing in the estimate; after that nobody knows
+        how many.
+        """
+        if self._dropped_us > _NEVER:
+            self._completeness.note_shed(self._dropped_us)
+        drops = self.configuration.admit is not None
+        reason = DROPPED if not drops and self._completeness.lacks else EXACT
+        missed = Missed(exact - report.matched, exact - report.matched)
+        measured = Measured(report.matched, 0.0, missed)
+        skips = self._throttle.active or self._dropped_us > _NEVER
+        return self._completeness.told(report, measured, skips=skips, reason=reason)
 
     def _configured(self) -> Configuration:
         spec, learned = self._store.spec, self.learned

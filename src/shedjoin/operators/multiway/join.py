@@ -11,8 +11,8 @@ import pyarrow as pa
 from shedjoin.columns.arrivals import Blob, row_counts
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.schema import as_stored
+from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
-from shedjoin.operators.frame.missing import NOTHING, Missing
 from shedjoin.operators.frame.step import windowed_step
 from shedjoin.operators.multiway.harvesting import Harvesting
 from shedjoin.operators.multiway.hops import joined_rows
@@ -33,8 +33,8 @@ class MultiwayJoin:
     ----------
     store : MultiwayStore
         The residents.
-    missing : Missing
-        What a budget of memory shed before.
+    completeness : Completeness
+        What is missing.
     learned : dict, optional
         What was learned before, as it was stored.
     """
@@ -44,16 +44,18 @@ class MultiwayJoin:
     def __init__(
         self,
         store: MultiwayStore,
-        missing: Missing = NOTHING,
+        completeness: Completeness,
         learned: dict[str, Any] | None = None,
     ) -> None:
-        self._missing = missing
+        self._completeness = completeness
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
         self.harvesting: Harvesting | None = None
         if self.spec.shedding is not None:
-            self.harvesting = Harvesting(store, self.spec.shedding, learned)
+            self.harvesting = Harvesting(
+                store, self.spec.shedding, completeness, learned
+            )
 
     @classmethod
     def open(cls, opening: Opening) -> MultiwayJoin:
@@ -62,7 +64,8 @@ class MultiwayJoin:
         if directory is None:
             parts = PARTS if opening.spec.shedding is None else FINE_PARTS
             payload = Payload(workspace)
-            return cls(MultiwayStore(opening.spec, payload, workspace, parts))
+            store = MultiwayStore(opening.spec, payload, workspace, parts)
+            return cls(store, Completeness())
         payload = Payload(workspace, directory.segments, directory.next_id)
         own = directory.own
         parts = own.get("parts", PARTS)
@@ -72,7 +75,7 @@ class MultiwayJoin:
             store.open(own)
         else:
             store.restore(own, opening.blobs)
-        return cls(store, Missing.of(directory), own.get("learned"))
+        return cls(store, Completeness.of(directory), own.get("learned"))
 
     @classmethod
     def adopt(
@@ -82,11 +85,15 @@ class MultiwayJoin:
         spec = opening.spec
         parts = PARTS if spec.shedding is None else FINE_PARTS
         store = MultiwayStore(spec, payload, opening.workspace, parts)
+        latest_us = 0
         for stream, rows in residents:
             if rows.num_rows:
                 hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
+                latest_us = max(latest_us, int(hot.time.max()))
                 store.insert(stream, rows, hot)
-        return cls(store, Missing.of(opening.directory))
+        completeness = Completeness.of(opening.directory)
+        completeness.note_before(latest_us)
+        return cls(store, completeness)
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
@@ -106,12 +113,13 @@ class MultiwayJoin:
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and let go of what has expired."""
         load = self.harvesting
+        horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
         if load is None:
             joined = partial(joined_rows, self.store)
             step = windowed_step(self.store, joined, arrived, watermark_ms)
-        else:
-            step = self._limited_step(load, arrived, watermark_ms)
-        return self._missing.told(step, self.spec, self.store.watermark_ms)
+            return self._completeness.of_whole(step, horizon_us)
+        self._completeness.begin(horizon_us)
+        return self._limited_step(load, arrived, watermark_ms)
 
     def _limited_step(
         self, load: Harvesting, arrived: Sequence[Blob], watermark_ms: int
@@ -128,9 +136,7 @@ class MultiwayJoin:
     def write(self, changes: Commit) -> dict[str, Any]:
         """Give the part of the directory; the tiers follow from the rows."""
         del changes
-        facts = self.store.stored()
-        if self._missing.shed:
-            facts |= self._missing.facts()
+        facts = self.store.stored() | self._completeness.facts()
         if self.harvesting is not None:
             facts |= {"learned": self.harvesting.learned.facts()}
         return facts

@@ -41,8 +41,7 @@ class Learned:
 
     ``seen`` and ``stored`` count arrivals by stream, ``partial``, ``rows`` and
     ``matches`` those of hops as in ``Tally``, and ``pair_*`` the same where the stream
-    is met first. ``paced`` is work that was done and that was meant. Up to
-    ``dropped_us`` rows were dropped.
+    is met first. ``paced`` is work that was done and that was meant.
     """
 
     def __init__(self, streams: int) -> None:
@@ -62,7 +61,6 @@ class Learned:
         self.paced = np.zeros(2)
         self.time_us = -1.0
         self.began_us = -1.0
-        self.dropped_us: int | None = None
         self.orders: list[tuple[int, ...]] = []
 
     @staticmethod
@@ -75,7 +73,6 @@ class Learned:
                     setattr(learned, name, np.array(facts[name], np.float64))
             learned.time_us = facts["time_us"]
             learned.began_us = facts.get("began_us", -1.0)
-            learned.dropped_us = facts.get("dropped_us")
             learned.orders = [tuple(order) for order in facts["orders"]]
         return learned
 
@@ -83,8 +80,6 @@ class Learned:
         """What :meth:`of` reads."""
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
         times = {"time_us": self.time_us, "began_us": self.began_us}
-        if self.dropped_us is not None:
-            times["dropped_us"] = self.dropped_us
         return arrays | times | {"orders": self.orders}
 
     @property

@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from shedjoin.models.several import SeveralModels
-from shedjoin.operators.multiway.counted import is_counted, reach
+from shedjoin.models.learned import Models
+from shedjoin.models.meter import Results
+from shedjoin.operators.frame.kept_models import KeptModels
+from shedjoin.operators.multiway.counted import is_counted
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.types import FloatArray, IntArray
+from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _UNSEEN = np.iinfo(np.int64).min
 _LEAD = 16
@@ -24,6 +26,12 @@ class Arrived(NamedTuple):
     stream: IntArray
     key: IntArray
     time: IntArray
+    importance: FloatArray
+    size: IntArray
+
+    def part(self, at: slice) -> Arrived:
+        """Some of them."""
+        return Arrived._make(column[at] for column in self)
 
 
 class Learning:
@@ -36,56 +44,57 @@ class Learning:
     ----------
     spec : JoinSpec
         The join.
-    words : array
-        What the models have learned; they work in it.
-    capacity_rows : int
-        About how many residents there may be.
+    kept : KeptModels
+        The models.
     facts : dict, optional
         What :meth:`facts` gave when it was stored.
     """
 
     def __init__(
-        self,
-        spec: JoinSpec,
-        words: IntArray,
-        capacity_rows: int,
-        facts: dict[str, Any] | None = None,
+        self, spec: JoinSpec, kept: KeptModels, facts: dict[str, Any] | None = None
     ) -> None:
         self._spec = spec
-        self._words = words
-        self._capacity_rows = capacity_rows
+        self.kept = kept
         self.is_counted = is_counted(spec)
-        self.models = self._open()
         facts = facts or {}
         self.clock_us: int = facts.get("clock_us", _UNSEEN)
         # A copy: whoever tries the micro-batch again starts from the same facts.
         self._latest = list(facts.get("latest", [_UNSEEN] * len(spec.streams)))
 
+    @property
+    def models(self) -> Models:
+        """What was learned."""
+        return self.kept.models
+
     def facts(self) -> dict[str, Any]:
-        """Give what is to be stored beside the words of the models."""
+        """Give what is to be stored beside the models."""
         return {"clock_us": self.clock_us, "latest": list(self._latest)}
 
-    def observe(self, arrived: Arrived, watermark_ms: int) -> FloatArray:
-        """Learn from arrivals.
+    def watched(self, arrived: Arrived) -> BoolArray:
+        """Tell whose results have to be counted one by one."""
+        if not self.is_counted:
+            return np.zeros(arrived.key.size, np.bool_)
+        return self.models.make_room(arrived.stream, arrived.key)
 
-        Tells how many results each result of an arrival stands for: none if it is not
-        monitored, and else as many as there are keys to a monitored one.
-        """
-        weight = np.zeros(arrived.key.size)
+    def observe(
+        self,
+        arrived: Arrived,
+        watermark_ms: int,
+        watched: BoolArray,
+        results: Results | None = None,
+    ) -> None:
+        """Learn from arrivals, with what they have found if recall is estimated."""
         for start in range(0, arrived.key.size, _PIECE):
             at = slice(start, start + _PIECE)
-            piece = Arrived(*(column[at] for column in arrived))
-            weight[at] = self._observe(piece, watermark_ms)
-        return weight
-
-    def _observe(self, piece: Arrived, watermark_ms: int) -> FloatArray:
-        self._set_clock(piece, 1000 * watermark_ms)
-        models, watched = self.models, np.zeros(piece.key.size, np.bool_)
-        if self.is_counted:
-            watched = models.make_room(piece.stream, piece.key)
-        models.observe(*piece, clock_us=self.clock_us, watched=watched)
-        share = models.slice.share
-        return watched / share if share else np.zeros(watched.size)
+            piece = arrived.part(at)
+            self._set_clock(piece, 1000 * watermark_ms)
+            self.models.observe(
+                *piece,
+                clock_us=self.clock_us,
+                watched=watched[at],
+                results=None if results is None else results.part(at),
+            )
+            self.kept.make_room()
 
     def _set_clock(self, piece: Arrived, watermark_us: int) -> None:
         first_us = int(piece.time.min())
@@ -95,20 +104,10 @@ class Learning:
         ):
             # Nothing has begun, or it began with a row from the future.
             self.clock_us = max(first_us, watermark_us)
-            self._words[:] = 0
-            self.models = self._open()
-            self.models.begin(self.clock_us)
+            self.kept.begin(self.clock_us)
         for stream, latest in enumerate(self._latest):
             own = piece.time[piece.stream == stream]
             self._latest[stream] = max(latest, int(own.max(initial=_UNSEEN)))
         reached = max(watermark_us, min(self._latest))
         lead = self._spec.window_us // _LEAD
         self.clock_us = max(self.clock_us, min(max(self._latest), reached + lead))
-
-    def _open(self) -> SeveralModels:
-        return SeveralModels(
-            self._spec.keeps_us,
-            self._capacity_rows,
-            words=self._words,
-            reach=reach(self._spec),
-        )

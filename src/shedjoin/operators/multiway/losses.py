@@ -1,4 +1,4 @@
-"""Who left one shard under a memory budget, and whether anything is still missing."""
+"""Which rows left one shard under a memory budget."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.ordered import Timely
 from shedjoin.operators.multiway.bounded_store import BoundedStore
 from shedjoin.operators.multiway.shedder import NOBODY, Left
@@ -20,17 +21,22 @@ class Losses:
     ----------
     spec : JoinSpec
         The join.
+    completeness : Completeness
+        Is told the latest time that is lost.
     facts : dict, optional
         What :meth:`facts` gave when it was stored.
     """
 
-    def __init__(self, spec: JoinSpec, facts: dict[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        spec: JoinSpec,
+        completeness: Completeness,
+        facts: dict[str, Any] | None = None,
+    ) -> None:
         facts = facts or {}
         self._keep_us = np.maximum(spec.keeps_us, 0)
         self.next_number: int = facts.get("next_number", 0)
-        self.lost_us: int | None = facts.get("lost_us")
-        self.untold_us: int | None = facts.get("untold_us")
-        self.shed: bool = facts.get("shed", False)
+        self._completeness = completeness
         self._begin()
 
     def _begin(self) -> None:
@@ -39,35 +45,14 @@ class Losses:
         self._life = np.zeros(2)
 
     def facts(self) -> dict[str, Any]:
-        """Give what is to be stored: numbers so far, and the latest time that is lost.
-
-        ``untold_us`` is the latest one that the models know nothing of, and ``shed``
-        says that anything ever left.
-        """
-        return {
-            "next_number": self.next_number,
-            "lost_us": self.lost_us,
-            "untold_us": self.untold_us,
-            "shed": self.shed,
-        }
-
-    def is_complete(self, store: BoundedStore) -> bool:
-        """Whether nothing that left could be matched any more."""
-        horizon_us = store.spec.all_expired_us(store.watermark_ms)
-        return self.lost_us is None or self.lost_us <= horizon_us
-
-    def is_told(self, store: BoundedStore) -> bool:
-        """Whether the models know of all that left and could still be matched."""
-        horizon_us = store.spec.all_expired_us(store.watermark_ms)
-        return self.untold_us is None or self.untold_us <= horizon_us
+        """Give what is to be stored: how many rows have come."""
+        return {"next_number": self.next_number}
 
     def count(self, left: Left, clock_us: int, first_new: int = NOBODY) -> None:
         """Count who left; arrivals of the block that did are refused."""
         if not left.stream.size:
             return
-        self.shed = True
-        latest = int(left.time.max())
-        self.lost_us = latest if self.lost_us is None else max(latest, self.lost_us)
+        self._completeness.note_shed(int(left.time.max()))
         streams, new = self._keep_us.size, left.number >= first_new
         self._refused += np.bincount(left.stream[new], minlength=streams)
         self._evicted += np.bincount(left.stream[~new], minlength=streams)

@@ -15,7 +15,6 @@ from shedjoin.operators.multiway.counted import counted_keys
 from shedjoin.operators.multiway.layout import NUMBER, SIZE, WORTH
 from shedjoin.operators.multiway.learning import Learning
 from shedjoin.policies.residents import Residents
-from shedjoin.spec.budget import Budget
 from shedjoin.spec.shedding import Shedding
 from shedjoin.types import BoolArray, IntArray, IntGrid
 
@@ -42,12 +41,6 @@ class Left(NamedTuple):
         return Left(*(np.zeros(0, np.int64) for _ in Left._fields))
 
 
-def usable(budget: Budget, shard: int, shards: int) -> int:
-    """Rows, or bytes of residents, that a shard may hold."""
-    share = budget.share(shard, shards)
-    return int(_USABLE * share) if budget.in_bytes else share
-
-
 class Shedder:
     """Keeps the residents of one shard within the budget.
 
@@ -57,24 +50,29 @@ class Shedder:
         The residents.
     shedding : Shedding
         Budget and policy.
-    shard : int
-        Which shard, from 0.
+    share : int
+        Rows or bytes that the shard may hold.
     learning : Learning
         What is known of keys, and the clock.
     """
 
     def __init__(
-        self, store: BoundedStore, shedding: Shedding, shard: int, learning: Learning
+        self, store: BoundedStore, shedding: Shedding, share: int, learning: Learning
     ) -> None:
-        budget, spec = shedding.budget, store.spec
+        budget = shedding.budget
         self._store = store
         self._shedding = shedding
         self._learning = learning
-        self._share = budget.share(shard, spec.shards)
         self._in_bytes = budget.in_bytes
         self._pooled = budget.split is None
-        whole = usable(budget, shard, spec.shards)
-        self._capacity = np.array(budget.by_pool(whole, len(spec.streams)))
+        self.limit(share)
+
+    def limit(self, share: int) -> None:
+        """Hold so much from now on, once the others have been shed."""
+        self._share = share
+        whole = int(_USABLE * share) if self._in_bytes else share
+        budget, streams = self._shedding.budget, len(self._store.streams)
+        self._capacity = np.array(budget.by_pool(whole, streams))
         if self._pooled:
             self._capacity = np.array([whole])
         least = _LEAST_BYTES if self._in_bytes else _LEAST_ROWS
@@ -93,6 +91,10 @@ class Shedder:
             end = max(start + 1, int(np.searchsorted(filled, most, side="right")))
             yield slice(start, end)
             start = end
+
+    def sizes(self, columns: IntGrid) -> IntArray:
+        """What each row takes from the budget."""
+        return columns[SIZE] if self._in_bytes else np.ones(columns.shape[1], np.int64)
 
     def shed(self) -> Left:
         """Let those go that are too many."""
@@ -128,9 +130,7 @@ class Shedder:
         rows = self._residents(grids)
         policy = self._shedding.policy
         score = answers.scores(policy, "score", policy.score(rows), rows.key.size)
-        size = np.ones(rows.key.size, np.int64)
-        if self._in_bytes:
-            size = np.concatenate([grid[SIZE] for grid in grids])
+        size = rows.size
         pool = np.zeros_like(rows.stream) if self._pooled else rows.stream
         # What is larger than its pool goes at once, or all others would go for it.
         gone = size > self._capacity[pool]
@@ -169,6 +169,7 @@ class Shedder:
             time=np.concatenate([grid[TIME] for grid in grids]),
             number=np.concatenate([grid[NUMBER] for grid in grids]),
             importance=reals(np.concatenate([grid[WORTH] for grid in grids])),
+            size=np.concatenate([self.sizes(grid) for grid in grids]),
             now_us=self._learning.clock_us,
             keep_us=spec.keeps_us,
             learned=self._learning.models if learns else None,

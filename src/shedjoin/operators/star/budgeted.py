@@ -24,9 +24,9 @@ class BudgetedStarJoin(BudgetedJoin):
 
     @classmethod
     def _store(
-        cls, opening: Opening, table: SlotTable, payload: Payload
+        cls, opening: Opening, table: SlotTable, payload: Payload, own: dict[str, Any]
     ) -> BudgetedStarStore:
-        return BudgetedStarStore(opening, table, payload)
+        return BudgetedStarStore(opening, table, payload, own)
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
@@ -37,8 +37,7 @@ class BudgetedStarJoin(BudgetedJoin):
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch, shed, and let go of what has expired."""
-        step = budgeted_star_step(self.store, arrived, watermark_ms)
-        return self._missing.told(step, self.spec, self.store.watermark_ms)
+        return budgeted_star_step(self.store, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Write table, models and relation; give the part of the directory."""

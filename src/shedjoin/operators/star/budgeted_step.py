@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import inf
 
 import numpy as np
 import pyarrow as pa
@@ -13,6 +12,7 @@ from shedjoin.columns.arrivals import Blob, pieces_of
 from shedjoin.kernels.partners import Ranges
 from shedjoin.operators.budgeted.step import budgeted_step
 from shedjoin.operators.frame.combine import Met, joined_columns
+from shedjoin.operators.frame.completeness import Measured
 from shedjoin.operators.frame.join import Step
 from shedjoin.operators.frame.results import gathered
 from shedjoin.operators.frame.worth import combined
@@ -54,19 +54,11 @@ def budgeted_star_step(
             for batch in _results(store, *slots):
                 matched += batch.num_rows
                 yield batch
-    was_complete = store.complete
-    report = yield from budgeted_step(store, blobs, watermark_ms)
-    exact = report.slice_exact + matched
-    unknown = store.is_unseen() or store.is_unsteady()
-    if unknown and (any(report.shed) or not was_complete):
-        exact = inf
+    before = Measured(matched, gained)
+    report = yield from budgeted_step(store, blobs, watermark_ms, before)
     return replace(
         report,
-        matched=report.matched + matched,
-        importance=report.importance + gained,
         changes=changes,
-        slice_exact=exact,
-        slice_matched=report.slice_matched + matched,
         changes_late=late,
         relation=store.relation.rows.count_after(store.passed_us),
     )

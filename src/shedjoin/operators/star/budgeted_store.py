@@ -19,6 +19,7 @@ from shedjoin.operators.star.fixed import FixedRelation
 from shedjoin.operators.star.looking import SIDES, RelationLooks
 from shedjoin.operators.star.relation import Grown
 from shedjoin.operators.star.relation_store import RelationStore, stored_relation
+from shedjoin.spec.recall import EXACT, LATE_RELATION, UNSTEADY
 from shedjoin.state.blobs import Commit
 from shedjoin.state.payload import Payload
 from shedjoin.state.segments import Segment
@@ -41,36 +42,40 @@ class BudgetedStarStore(BudgetedStore):
         The join, and what was stored.
     table, payload : SlotTable, Payload
         The residents.
+    own : dict
+        What the join has stored, if it is the same kind of join.
     """
 
-    def __init__(self, opening: Opening, table: SlotTable, payload: Payload) -> None:
+    def __init__(
+        self,
+        opening: Opening,
+        table: SlotTable,
+        payload: Payload,
+        own: dict[str, Any],
+    ) -> None:
         spec, opened = opening.spec, opening.opened
-        super().__init__(
-            *(spec, opening.shard, table, payload, opening.workspace), opened=opened
-        )
+        super().__init__(opening, table, payload, own)
         if spec.relation is None:
             raise TypeError(spec)
         stored: dict[str, Any] = {}
         if opening.directory is not None:
             stored = opening.directory.own["relation"]
-        own = stored if "own_segments" in stored else {}  # else it had no budget
-        segments = tuple(Segment(*facts) for facts in own.get("own_segments", ()))
+        known = stored if "own_segments" in stored else {}  # else it had no budget
+        segments = tuple(Segment(*facts) for facts in known.get("own_segments", ()))
         self.delay_us = spec.relation.delay_us
-        self._seed = own.get("seed", opening.seed)
-        self.unseen_us: int | None = own.get("unseen_us")
-        """Until when rows came of which the models do not know what relates them."""
-        self._first_us: int | None = own.get("first_us")
+        self._seed = known.get("seed", opening.seed)
+        self._first_us: int | None = known.get("first_us")
         """The earliest time of an arrival."""
         self.moved = np.zeros(0, np.int64)
         self._rows = Payload(
-            opening.workspace, segments, own.get("next_id", _FIRST_NUMBER)
+            opening.workspace, segments, known.get("next_id", _FIRST_NUMBER)
         )
         relation = opening.relation
         if relation is None:
             relation = RelationStore(
-                opening.workspace, self._rows, self._seed, own, opened=opened
+                opening.workspace, self._rows, self._seed, known, opened=opened
             )
-            if stored and not own:
+            if stored and not known:
                 relation.take_over(stored_relation(opening))
             elif not opened:
                 relation.restore(opening.blobs)
@@ -92,14 +97,7 @@ class BudgetedStarStore(BudgetedStore):
         since = np.maximum(self.relation.rows.begin[grown.slot], grown.since)
         seen = self.table.facts["next_number"] > 0
         if seen and (since <= self.table.clock_us).any():
-            self.unseen_us = self.table.clock_us
-
-    def is_unseen(self) -> bool:
-        """Whether such rows can still be matched; if not, forget them."""
-        oldest_us = min(map(self.horizon_us, SIDES))
-        if self.unseen_us is not None and self.unseen_us <= oldest_us:
-            self.unseen_us = None
-        return self.unseen_us is not None
+            self.completeness.note_untold(LATE_RELATION, self.table.clock_us)
 
     def start(self, first_us: int, watermark_ms: int) -> None:
         """Begin to join arrivals, of which the first has this time."""
@@ -107,8 +105,8 @@ class BudgetedStarStore(BudgetedStore):
         known = first_us if self._first_us is None else self._first_us
         self._first_us = min(first_us, known)
 
-    def is_unsteady(self) -> bool:
-        """Whether more than few relation rows came or went within the window.
+    def untold(self) -> int:
+        """Tell why the recall is not known: the relation comes and goes.
 
         Models take one that was active when a row came as active for its partners.
         """
@@ -116,7 +114,8 @@ class BudgetedStarStore(BudgetedStore):
         since_us = now_us - self.spec.window_us
         if self._first_us is not None:
             since_us = max(since_us, self._first_us)
-        return self.relation.rows.steady(since_us, now_us) < _STEADY
+        steady = self.relation.rows.steady(since_us, now_us)
+        return UNSTEADY if steady < _STEADY else EXACT
 
     def tidy_relation(self) -> None:
         """Rewrite segments of the relation; its rows may get other slots."""
@@ -130,7 +129,6 @@ class BudgetedStarStore(BudgetedStore):
             "own_segments": [tuple(each) for each in self._rows.segments.values()],
             "next_id": self._rows.next_id,
             "seed": self._seed,
-            "unseen_us": self.unseen_us,
             "first_us": self._first_us,
         }
 

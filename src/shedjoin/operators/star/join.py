@@ -10,10 +10,10 @@ import pyarrow as pa
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.schema import as_stored
-from shedjoin.operators.exact.runs import Stored
+from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.gone_log import GoneLog
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
-from shedjoin.operators.frame.missing import NOTHING, Missing
+from shedjoin.operators.frame.runs import Stored
 from shedjoin.operators.star.relation_store import RelationStore, stored_relation
 from shedjoin.operators.star.step import star_step
 from shedjoin.operators.star.store import StarStore
@@ -32,20 +32,20 @@ class StarJoin:
         Residents and relation.
     gone : GoneLog
         Which rows of segments left before their time.
-    missing : Missing
+    completeness : Completeness
         What a budget shed before, so that residents may be missing.
     """
 
     kind = "star"
 
     def __init__(
-        self, store: StarStore, gone: GoneLog, missing: Missing = NOTHING
+        self, store: StarStore, gone: GoneLog, completeness: Completeness
     ) -> None:
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
         self._gone = gone
-        self._missing = missing
+        self._completeness = completeness
 
     @classmethod
     def open(cls, opening: Opening) -> StarJoin:
@@ -75,7 +75,7 @@ class StarJoin:
             store.floor_us = left_us, right_us
             if not opening.opened:
                 store.restore_without(opening.blobs, gone.places(opening.blobs))
-        return cls(store, gone, Missing.of(directory))
+        return cls(store, gone, Completeness.of(directory))
 
     @classmethod
     def adopt(
@@ -93,7 +93,7 @@ class StarJoin:
         for stream, rows in residents:
             own = spec.streams[stream]
             store.insert(stream, rows, hot_columns(rows, own, direct=spec.direct))
-        return cls(store, GoneLog(), Missing.of(opening.directory))
+        return cls(store, GoneLog(), Completeness.of(opening.directory))
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
@@ -120,13 +120,14 @@ class StarJoin:
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and let go of what has expired."""
         step = star_step(self.store, arrived, watermark_ms)
-        return self._missing.told(step, self.spec, self.store.watermark_ms)
+        horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
+        return self._completeness.of_whole(step, horizon_us)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Write who left and what changed; give the part of the directory."""
         store = self.store
         self._gone.write(store, changes)
-        facts = store.stored().facts() | self._missing.facts()
+        facts = store.stored().facts() | self._completeness.facts()
         relation = store.relation.write(changes)
         horizons = [store.horizon_us(stream) for stream in store.streams]
         own = {"gone": self._gone.parts, "horizons": horizons, "relation": relation}

@@ -59,6 +59,10 @@ class RelatedModels:
         """Best mean rate of results from its age on, whatever the key."""
         return self._models.priority_by_age(stream, age_us)
 
+    def size_factor(self, stream: IntArray, size: IntArray) -> FloatArray:
+        """How many times as often rows of a size match as their keys let expect."""
+        return self._models.size_factor(stream, size)
+
     def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:
         """Mean importance of a result with each row."""
         return self._models.mean_worth(stream, importance)

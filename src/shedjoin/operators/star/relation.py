@@ -17,6 +17,12 @@ from shedjoin.columns.hot import Hot
 from shedjoin.columns.mixing import mixed_bits
 from shedjoin.columns.relating import Related
 from shedjoin.operators.exact.ring import Ring, probed
+from shedjoin.operators.star.pairs import (
+    Versions,
+    next_deletion,
+    number_pairs,
+    same_version,
+)
 from shedjoin.spec.relation import ALWAYS_US
 from shedjoin.state.workspace import Workspace
 from shedjoin.types import BoolArray, IntArray, IntGrid
@@ -193,33 +199,43 @@ class Relation:
         """
         if table:
             return self._all_of(changes)
-        rows, slot = self._distinct(changes)
-        known, gone = slot >= 0, changes.deleted[rows]
-        fresh = gone | (changes.begin[rows] < changes.end[rows])
-        new = np.sort(rows[~known & fresh])
-        first, again = self.count, known & ~gone
-        self.append(changes.take(new))
+        rows = _distinct(changes)
+        named = changes.take(rows)
+        pair, one_of = number_pairs(named.left, named.right)
+        slots, of_pair = self._slots_of(named.take(one_of))
+        known = Versions(of_pair, self.begin[slots], self.deletions(slots))
+        begin = np.where(named.deleted, named.end, named.begin)
+        asked = Versions(pair, begin, named.deleted)
+        place = same_version(asked, known)
+        is_fresh = (place < 0) & (named.deleted | (named.begin < named.end))
+        fresh = np.flatnonzero(is_fresh)
+        fresh = fresh[np.argsort(rows[fresh])]  # in the order in which they came
+        first, former = self.count, self.end[slots]
+        self.append(named.take(fresh))
         added = np.arange(first, self.count)
-        given = self.end[added]
-        closed, closed_us = self._deleted(changes.take(rows[gone]))
-        touched = np.union1d(slot[again], closed[closed < first])
-        former = self.end[touched]
-        self.end[slot[again]] = changes.end[rows[again]]
-        self._end_with_deletions(np.concatenate([added, slot[again]]))
-        np.minimum.at(self.end, closed, closed_us)
+        again = np.flatnonzero((place >= 0) & ~named.deleted)
+        self.end[slots[place[again]]] = named.end[again]
+        given = np.concatenate([former, self.end[added]])
+        every = np.concatenate([slots, added])
+        ending = next_deletion(known.followed_by(asked.take(fresh)))
+        self.end[every] = np.minimum(self.end[every], ending)
         self.reached[added] = self.end[added]
-        ended = added[self.end[added] != given]
-        longer = touched[self.end[touched] > self.reached[touched]]
+        return Applied(rows[fresh], *self._changed(every, given, first))
+
+    def _changed(
+        self, slots: IntArray, former: IntArray, first: int
+    ) -> tuple[Grown, IntArray, IntArray]:
+        """What became of rows: those from ``first`` on are new."""
+        end, old = self.end[slots], slots < first
+        longer = slots[old & (end > self.reached[slots])]
         since = self.reached[longer]
         self.reached[longer] = self.end[longer]
-        added = added[self.begin[added] < self.end[added]]
+        added = slots[~old & (self.begin[slots] < end)]
         grown = Grown(
             np.concatenate([added, longer]),
             np.concatenate([np.full(added.size, -ALWAYS_US), since]),
         )
-        end = self.end[touched]
-        moved = np.concatenate([touched[end != former], ended])
-        return Applied(new, grown, moved, touched[end < former])
+        return grown, slots[end != former], slots[old & (end < former)]
 
     def _all_of(self, rows: Related) -> Applied:
         """Take in a table."""
@@ -247,44 +263,15 @@ class Relation:
         for key, ring in zip(keys, self._rings, strict=True):
             ring.insert(Hot(key, begin))
 
-    def _distinct(self, changes: Related) -> tuple[IntArray, IntArray]:
-        """Changes that differ in more than their end, and the slots of known ones."""
-        begin = np.where(changes.deleted, changes.end, changes.begin)
-        named = changes.deleted, begin, changes.right, changes.left
-        order = np.lexsort((changes.end, *named))
-        first = np.ones(order.size, np.bool_)
-        same = np.ones(max(order.size - 1, 0), np.bool_)
-        for each in named:
-            same &= each[order][1:] == each[order][:-1]
-        first[1:] = ~same
-        rows = order[first]
-        slot = np.full(rows.size, -1)
-        for at, place in self._of_pair(changes.take(rows), begin[rows], begin[rows]):
-            alike = (self._fact(_DELETION)[place] > 0) == changes.deleted[rows[at]]
-            slot[at[alike]] = place[alike]
-        return rows, slot
-
-    def _deleted(self, gone: Related) -> tuple[IntArray, IntArray]:
-        """Slots of rows that are deleted, and when."""
+    def _slots_of(self, pairs: Related) -> tuple[IntArray, IntArray]:
+        """Slots of some pairs of keys, ascending, and the place of the pair of each."""
         none = np.zeros(0, np.int64)
         found = [(none, none)]
-        low = np.full(gone.end.size, -ALWAYS_US)
-        for at, slot in self._of_pair(gone, low, gone.end - 1):
-            hit = self.end[slot] > gone.end[at]
-            found.append((slot[hit], gone.end[at[hit]]))
-        slots, times = (np.concatenate(each) for each in zip(*found, strict=True))
-        return slots, times
-
-    def _end_with_deletions(self, slots: IntArray) -> None:
-        """End rows with deletions that came before them."""
-        left, right = self.keys(0)[slots], self.keys(1)[slots]
-        begin, end = self.begin[slots], self.end[slots]
-        rows = Related(left, right, begin, end, np.zeros(slots.size, np.bool_))
-        later = np.full(slots.size, ALWAYS_US)
-        for at, place in self._of_pair(rows, begin + 1, later):
-            deletion = self._fact(_DELETION)[place] > 0
-            at, place = at[deletion], place[deletion]  # noqa: PLW2901
-            np.minimum.at(self.end, slots[at], self.begin[place])
+        for at, slot in self.of_both(pairs.left, pairs.right):
+            found.append((slot.copy(), at.copy()))
+        slots, places = (np.concatenate(each) for each in zip(*found, strict=True))
+        order = np.argsort(slots)
+        return slots[order], places[order]
 
     def _of_pair(
         self, rows: Related, low: IntArray, high: IntArray
@@ -339,6 +326,19 @@ def late_changes(
     missed = (rows.begin[grown.slot] <= waited_us) & (grown.since <= passed_us)
     given = rows.end[applied.shorter] <= latest_us
     return int(np.count_nonzero(missed) + np.count_nonzero(given))
+
+
+def _distinct(changes: Related) -> IntArray:
+    """Changes that differ in more than their end; the earliest end is taken."""
+    begin = np.where(changes.deleted, changes.end, changes.begin)
+    named = changes.deleted, begin, changes.right, changes.left
+    order = np.lexsort((changes.end, *named))
+    first = np.ones(order.size, np.bool_)
+    same = np.ones(max(order.size - 1, 0), np.bool_)
+    for each in named:
+        same &= each[order][1:] == each[order][:-1]
+    first[1:] = ~same
+    return order[first]
 
 
 def _pair(left: IntArray, right: IntArray) -> IntArray:

@@ -10,8 +10,8 @@ import pyarrow as pa
 from shedjoin.columns.hot import Hot
 from shedjoin.kernels.index import NEVER
 from shedjoin.operators.exact.ring import probed
-from shedjoin.operators.exact.runs import Stored
 from shedjoin.operators.exact.store import WindowStore
+from shedjoin.operators.frame.runs import Stored
 from shedjoin.operators.star.fixed import FixedRelation
 from shedjoin.operators.star.relation import ROOM
 from shedjoin.operators.star.relation_store import RelationStore

@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from shedjoin.kernels.index import STRIDE
 from shedjoin.state.directory import Directory
 from shedjoin.state.merging import newest_to_merge
 from shedjoin.state.segments import Segment
 
 _SLACK_ROWS = 1 << 10
+_FEWEST_SLOTS = 1 << 10
+_SPARSE = 16
+SLOT_BYTES = 8 * (STRIDE + 1)
+"""What a slot takes in the index: an entry and the head of a bucket."""
 
 
 class Run(NamedTuple):
@@ -69,3 +74,14 @@ def worth_moving(runs: Sequence[Run], end: int) -> list[Run]:
         return list(runs[:cleaned])
     merged = newest_to_merge([run.segment for run in runs])
     return list(runs[len(runs) - merged :])
+
+
+def slots_for(span: int, slots: int) -> int:
+    """Tell how many slots a ring has for rows that span so many; it had ``slots``.
+
+    >>> slots_for(1000, 0), slots_for(1500, 1024), slots_for(1500, 8192)
+    (1024, 2048, 8192)
+    """
+    if slots // _SPARSE < span <= slots or span <= slots == _FEWEST_SLOTS:
+        return slots
+    return int(max(1 << (2 * span - 1).bit_length() - 1, _FEWEST_SLOTS))

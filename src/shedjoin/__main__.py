@@ -1,0 +1,5 @@
+"""``python -m shedjoin`` is the ``shedjoin`` command."""
+
+from shedjoin.cli.main import app
+
+app()

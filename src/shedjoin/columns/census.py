@@ -1,0 +1,147 @@
+"""The census: how many rows came for which keys, told to all shards.
+
+Every task that packs rows also counts them, by *cells* of keys and slots of time, and
+sends its counts to every shard. So all shards know the same of what came to any of
+them, and come to the same division of a budget without asking each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.arrivals import Blob, digest
+from shedjoin.columns.hot import Hot
+from shedjoin.columns.ipc import decode_rows, encode_rows
+from shedjoin.columns.placing import shard_of
+from shedjoin.columns.sizes import row_sizes
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.types import IntArray
+
+CENSUS = -2
+"""In place of a stream: the blob is a census."""
+SIZE = -1
+"""In place of a cell: not rows are counted, but their bytes."""
+_CELLS, _MOST = 1 << 12, 64
+"""Cells of all shards, about, and of one shard at most."""
+WINDOW_SLOTS = 8
+_SHORTEST_US = 1_000_000
+"""Slots of a window, and how long one is at least."""
+_CLOSE = 1 << 20
+_ENTRIES = 1 << 15
+"""Counts that a task sends at most: in a micro-batch of many windows slots are
+longer."""
+
+
+class Counts(NamedTuple):
+    """Rows, or bytes of rows, by stream, slot and cell."""
+
+    stream: IntArray
+    slot: IntArray
+    cell: IntArray
+    number: IntArray
+
+
+def may_share(spec: JoinSpec) -> bool:
+    """Whether shards can share a budget by what comes: if keys say where rows go."""
+    return spec.shards > 1 and spec.placement == "key" and spec.relation is None
+
+
+def is_shared(spec: JoinSpec) -> bool:
+    """Whether shards share the budget that they have."""
+    if spec.shedding is None or not may_share(spec):
+        return False
+    budget = spec.shedding.budget
+    return budget.limits_memory and budget.by_shard is None
+
+
+def cells_of_shard(shards: int) -> int:
+    """Cells of keys that each shard has."""
+    return min(max(_CELLS // shards, 1), _MOST)
+
+
+def slot_us(spec: JoinSpec) -> int:
+    """How long a slot of time is."""
+    return max(spec.window_us // WINDOW_SLOTS, _SHORTEST_US)
+
+
+class Counter:
+    """Counts the rows of one stream that a task packs.
+
+    Parameters
+    ----------
+    spec : JoinSpec
+        The join.
+    stream : int
+        Which stream.
+    """
+
+    def __init__(self, spec: JoinSpec, stream: int) -> None:
+        self._stream = stream
+        self._cells = spec.shards * cells_of_shard(spec.shards)
+        self._width = slot_us(spec)
+        self._place, self._count = np.zeros((2, 0), np.int64)
+        self._bytes = 0
+
+    def add(self, rows: pa.RecordBatch, hot: Hot) -> None:
+        """Count rows."""
+        cell = shard_of(hot.key, self._cells)
+        place, count = _counted(hot.time // self._width * self._cells + cell)
+        self._put(
+            np.concatenate([self._place, place]),
+            np.concatenate([self._count, count]),
+        )
+        self._bytes += int(row_sizes(rows).sum())
+
+    def blob(self) -> Blob | None:
+        """All that was counted; None if there was nothing."""
+        if not self._place.size:
+            return None
+        longer = 0
+        while self._place.size > _ENTRIES:
+            longer += 1
+            slot, cell = np.divmod(self._place, self._cells)
+            self._put((slot >> longer << longer) * self._cells + cell, self._count)
+        slot, cell = np.divmod(self._place, self._cells)
+        columns = {
+            "slot": np.append(slot, slot[-1:]),
+            "cell": np.append(cell, SIZE).astype(np.int32),
+            "number": np.append(self._count, self._bytes),
+        }
+        rows = pa.record_batch(
+            {"stream": np.full(slot.size + 1, self._stream, np.int8), **columns}
+        )
+        payload = encode_rows([rows], rows.schema)
+        return Blob(CENSUS, digest(payload), payload)
+
+    def _put(self, place: IntArray, count: IntArray) -> None:
+        self._place, at = np.unique(place, return_inverse=True)
+        self._count = np.zeros(self._place.size, np.int64)
+        np.add.at(self._count, at, count)
+
+
+def _counted(place: IntArray) -> tuple[IntArray, IntArray]:
+    """Places that there are, and how often; without sorting where they lie close."""
+    first = int(place.min()) if place.size else 0
+    if place.size and int(place.max()) - first < _CLOSE:
+        count = np.bincount(place - first)
+        there = np.flatnonzero(count)
+        return there + first, count[there]
+    found: tuple[IntArray, IntArray] = np.unique(place, return_counts=True)
+    return found
+
+
+def counts_in(blobs: Iterable[Blob]) -> Counts:
+    """All counts that came with a micro-batch."""
+    names = Counts._fields
+    parts = [
+        [batch.column(name).to_numpy().astype(np.int64) for name in names]
+        for blob in blobs
+        if blob.stream == CENSUS
+        for batch in decode_rows(blob.payload)
+    ]
+    nothing = [np.zeros(0, np.int64) for _ in names]
+    return Counts(*map(np.concatenate, zip(nothing, *parts, strict=True)))

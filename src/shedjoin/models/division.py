@@ -1,0 +1,123 @@
+"""How a budget is divided over shards by what came to them.
+
+Every shard works this out for itself and must come to the same result: only whole
+numbers are added up, and reals are compared, multiplied and rooted one by one, which
+every machine does alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shedjoin.types import FloatArray, IntArray
+
+_DOUBT = 3.0
+"""Standard deviations from which on a count is not chance."""
+
+
+def equal_share(budget: int, shard: int, shards: int) -> int:
+    """Tell one of the equal shares of a budget; they add up to it.
+
+    >>> [equal_share(5, shard, 2) for shard in range(2)]
+    [3, 2]
+    """
+    return budget // shards + (shard < budget % shards)
+
+
+def by_rows(budgets: Sequence[int], held: IntArray, shards: int) -> IntArray:
+    """Divide each budget in proportion to the rows that an exact join would hold.
+
+    ``held`` is by stream and cell, and cells of a shard stand together.
+
+    >>> by_rows([10], np.array([[6, 0, 1, 1]]), 2).tolist()
+    [[7, 3]]
+    """
+    rows = held.sum(axis=0).reshape(shards, -1).sum(axis=1)
+    total = int(rows.sum())
+    if not total:
+        return np.array([_equal(budget, shards) for budget in budgets])
+    reached = np.cumsum(rows).tolist()
+    ends = [[budget * end // total for end in reached] for budget in budgets]
+    return np.diff(np.array(ends), prepend=0)
+
+
+def by_keys(
+    budgets: Sequence[int], held: IntArray, lately: IntArray, shards: int
+) -> IntArray:
+    """Give frequent keys room first, the most frequent before others.
+
+    Parameters
+    ----------
+    budgets : sequence of int
+        Rows; each is divided for itself.
+    held : array
+        Rows that an exact join would hold, by stream and cell.
+    lately : array
+        Rows that came in the last window, and in its last part, by stream and cell.
+    shards : int
+        Shards; cells of a shard stand together.
+
+    Notes
+    -----
+    A row is worth as much as rows of its key come on the other streams. A cell has many
+    rare keys and perhaps a frequent one, which stands out: what is beyond the cell in
+    the middle, and beyond chance, is taken for that key. What is left of the budget
+    when all frequent keys have room is divided equally: rare keys are spread evenly.
+
+    Examples
+    --------
+    >>> came = np.array([[900, 0, 1, 2, 0, 1], [90, 2, 0, 1, 1, 0]])
+    >>> by_keys([1000, 9], came, np.stack([came, came]), shards=3).tolist()
+    [[992, 4, 4], [9, 0, 0]]
+    """
+    streams = held.shape[0]
+    usual = np.array([_estimates(*lately[:, stream]) for stream in range(streams)])
+    beyond = np.array([_beyond_chance(each) for each in usual])
+    others = (np.delete(beyond, stream, axis=0) for stream in range(streams))
+    value = np.concatenate([np.prod(each, axis=0) for each in others])
+    middle = np.median(held, axis=1).astype(np.int64)
+    rows = np.maximum(held - middle[:, None], 0).ravel()
+    order = np.argsort(-value, kind="stable")
+    order = order[(value[order] > 0.0) & (rows[order] > 0)]
+    filled = np.cumsum(rows[order])
+    shard = (order % held.shape[1]) // (held.shape[1] // shards)
+    found = []
+    for budget in budgets:
+        given = np.diff(np.minimum(filled, budget), prepend=0)
+        share = np.zeros(shards, np.int64)
+        np.add.at(share, shard, given)
+        found.append(share + _equal(budget - int(share.sum()), shards))
+    return np.array(found)
+
+
+def _estimates(window: IntArray, part: IntArray) -> FloatArray:
+    """Rows of a window that will come, by cell: as in the last one, or as lately.
+
+    What came lately counts where it differs by more than chance. A rise counts for one
+    standard deviation less, and a fall is taken to go on.
+    """
+    all_of_it, all_of_part = int(window.sum()), int(part.sum())
+    steady: FloatArray = window.astype(np.float64)
+    if not all_of_part or all_of_it == all_of_part:
+        return steady
+    expected = steady * (all_of_part / all_of_it)
+    longer = all_of_it / all_of_part
+    rise = (part - np.sqrt(part)) * longer
+    fall = part * longer * (part / np.maximum(expected, 1e-9))
+    differs = np.abs(part - expected) > _DOUBT * np.sqrt(expected + 1.0)
+    return np.where(differs, np.where(part > expected, rise, fall), steady)
+
+
+def _beyond_chance(count: FloatArray) -> FloatArray:
+    """What a count is beyond that of the cell in the middle."""
+    middle = float(np.median(count))
+    found: FloatArray = np.maximum(
+        count - middle - _DOUBT * np.sqrt(max(middle, 1.0)), 0.0
+    )
+    return found
+
+
+def _equal(budget: int, shards: int) -> IntArray:
+    return np.array([equal_share(budget, shard, shards) for shard in range(shards)])

@@ -1,0 +1,148 @@
+"""Keys that have a large part of the results: they are counted exactly.
+
+A sample of keys says little of the results where a few keys have most of them. So these
+few are known by name, and their rows are counted by stream and time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.kernels.frequent import (
+    BUCKETS,
+    LAST,
+    Counted,
+    FrequentKeys,
+    Rules,
+    count_frequent,
+    find_keys,
+    put_keys,
+)
+from shedjoin.models.words import Shape, reals
+from shedjoin.types import FloatArray, IntArray
+
+MOST = 256
+"""Frequent keys of a shard, at most."""
+_PLACES = 4 * MOST
+_KEYS, _NEWEST = range(2)
+
+
+class Rows(NamedTuple):
+    """Rows of one key and stream that can still be matched, as far as they are known.
+
+    Times of rows, and how many rows each of them stands for; their mean importance.
+    """
+
+    time: IntArray
+    weight: FloatArray
+    importance: float
+
+
+class Frequent:
+    """Counts of frequent keys by stream and bucket of time.
+
+    Parameters
+    ----------
+    room : sequence of arrays
+        Of the shapes that :meth:`shapes` gives.
+    keep_us : tuple of int
+        How long a row of each stream can be matched.
+    behind_us : int, default 0
+        How far behind the clock rows may come, at most. Buckets reach back to what the
+        last of these match, and what is stored goes on with buckets of its own width.
+    """
+
+    @staticmethod
+    def shapes(streams: int) -> tuple[Shape, ...]:
+        """Room for so many streams: keys, what is counted, and how far it has come.
+
+        The last word is the width of a bucket.
+        """
+        by_time = MOST, streams, BUCKETS
+        return (MOST,), by_time, by_time, (MOST, streams, LAST), (3 + streams,)
+
+    def __init__(
+        self, room: Sequence[IntArray], keep_us: tuple[int, ...], behind_us: int = 0
+    ) -> None:
+        key, *counted, self._facts = room
+        self._keep_us = np.array(keep_us)
+        reach = 2 * max(1, *keep_us) + max(0, behind_us - max(keep_us))
+        self._facts[-1] = self._facts[-1] or -(-reach // BUCKETS)
+        width = int(self._facts[-1])
+        counts, sums, last = map(reals, counted)
+        place, latest = np.empty(_PLACES, np.int64), self._facts[1:]
+        self._keys = FrequentKeys(place, key, counts, sums, last, latest, width)
+        put_keys(self.size, self._keys)
+
+    @property
+    def size(self) -> int:
+        """How many frequent keys there are."""
+        return int(self._facts[_KEYS])
+
+    @property
+    def key(self) -> IntArray:
+        """The frequent keys, by number."""
+        return self._keys.key[: self.size]
+
+    def numbers(self, key: IntArray) -> IntArray:
+        """Number of each frequent key, and -1 for all others."""
+        found = np.empty(key.size, np.int64)
+        find_keys(key, self._keys, found)
+        return found
+
+    def count(
+        self, rows: Counted, clock_us: int, combine: int | None
+    ) -> tuple[FloatArray, FloatArray]:
+        """Count arrivals; give the results of those whose key is frequent.
+
+        How many they are, and their importance; without ``combine`` that is the same.
+        """
+        matches, worth = np.empty(rows.time.size), np.empty(rows.time.size)
+        rules = Rules(
+            self._keep_us, clock_us, int(combine is not None), int(combine or 0)
+        )
+        count_frequent(rows, rules, self._keys, matches, worth)
+        return matches, worth
+
+    def add(self, key: int, streams: Sequence[Rows]) -> None:
+        """Begin to count a key; rows of it that are known count already."""
+        number, keys = self.size, self._keys
+        keys.key[number] = key
+        newest = int(self._facts[_NEWEST])
+        for stream, (time, weight, importance) in enumerate(streams):
+            bucket = np.minimum(time // keys.width_us, newest)
+            there = bucket > newest - BUCKETS
+            place = bucket[there] % BUCKETS
+            count = np.bincount(place, weight[there], minlength=BUCKETS)
+            keys.counts[number, stream] = count
+            keys.sums[number, stream] = (
+                count * importance if np.isfinite(importance) else 0.0
+            )
+            keys.last[number, stream] = importance
+        self._facts[_KEYS] = number + 1
+        put_keys(self.size, keys)
+
+    def weakest(self) -> tuple[int, float]:
+        """Number of the key with the fewest results in the window, and how many."""
+        rows = self._keys.counts[: self.size].sum(axis=2).prod(axis=1)
+        number = int(np.argmin(rows))
+        return number, float(rows[number])
+
+    def forget_idle(self) -> None:
+        """Stop counting keys of which no results are to be expected."""
+        rows = self._keys.counts[: self.size].sum(axis=2).prod(axis=1)
+        self.drop(np.flatnonzero(rows <= 0.0))
+
+    def drop(self, number: IntArray) -> None:
+        """Stop counting keys."""
+        if not number.size:
+            return
+        kept = np.setdiff1d(np.arange(self.size), number)
+        for each in self._keys[1:5]:
+            each[: kept.size] = each[kept]
+            each[kept.size :] = 0
+        self._facts[_KEYS] = kept.size
+        put_keys(self.size, self._keys)

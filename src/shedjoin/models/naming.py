@@ -1,0 +1,88 @@
+"""Which keys are counted exactly: those with a large part of the results."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.models.frequency import Frequency
+from shedjoin.models.frequent import MOST, Frequent, Rows
+from shedjoin.models.monitored import Slice
+from shedjoin.types import FloatArray, IntArray
+
+_LOOKED_AT = 2048
+"""Arrivals that are looked at, evenly among all: frequent keys are among any."""
+_PER_WINDOW = 16
+_LARGE = 1.0 / 512.0
+"""Part of all results from which on a key is counted exactly."""
+_PARTNERS = 2.0
+"""It also has to match so many rows: keys that come once are never frequent."""
+_DOTS = 64
+"""Rows of which nothing but their number is known are taken to come so evenly."""
+
+
+class Came(NamedTuple):
+    """Arrivals, how long has been counted, and the clock before and after them."""
+
+    stream: IntArray
+    key: IntArray
+    importance: FloatArray
+    passed_us: int
+    before_us: int
+    clock_us: int
+
+
+def name_frequent(
+    came: Came, frequency: Frequency, monitored: Slice, frequent: Frequent
+) -> None:
+    """Count keys exactly from now on that have a large part of the results.
+
+    They are looked for now and then, as the clock passes. How many results a key has is
+    told by the counts of keys. If there are too many, a key has to have twice the
+    results of the one whose place it takes.
+    """
+    period = max(1, max(monitored.keep_us) // _PER_WINDOW)
+    if came.clock_us // period == came.before_us // period:
+        return
+    step = max(1, came.key.size // _LOOKED_AT)
+    names = np.unique(came.key[came.key.size % step :: step])
+    count = frequency.of_streams(names, came.clock_us)
+    results, total = count.prod(axis=0), frequency.all_products(came.clock_us)
+    large = results >= _LARGE * total
+    large &= results * count.shape[0] >= _PARTNERS * count.sum(axis=0)
+    large[large] = frequent.numbers(names[large]) < 0
+    chosen = np.flatnonzero(large)
+    if not chosen.size:
+        return
+    frequent.forget_idle()
+    for name in names[chosen[np.argsort(-results[chosen], kind="stable")]].tolist():
+        known = [
+            _known_rows(own, name, came, frequency, monitored)
+            for own in range(len(monitored.keep_us))
+        ]
+        if frequent.size == MOST:
+            number, fewest = frequent.weakest()
+            if np.prod([rows.weight.sum() for rows in known]) <= 2.0 * fewest:
+                return
+            frequent.drop(np.array([number]))
+        frequent.add(name, known)
+
+
+def _known_rows(
+    stream: int, key: int, came: Came, frequency: Frequency, monitored: Slice
+) -> Rows:
+    """Rows of a key that can still be matched: those monitored, or as counted."""
+    mine = came.importance[came.stream == stream]
+    importance = float(mine.mean()) if mine.size else np.inf
+    one = np.array([key], np.int64)
+    if monitored.monitored(one)[0]:
+        ghosts = monitored.ghosts(stream)
+        time = ghosts.time[ghosts.key == key]
+        return Rows(time, np.ones(time.size), importance)
+    rate, lives = frequency.come_since(stream, one, came.clock_us, came.passed_us)
+    span_us = min(float(lives[0]) * frequency.half_life_us, float(came.passed_us))
+    rows = float(rate[0]) * span_us / frequency.half_life_us
+    ago = (np.arange(_DOTS) + 0.5) * (span_us / _DOTS)
+    weight = np.full(_DOTS, rows / _DOTS)
+    return Rows(came.clock_us - ago.astype(np.int64), weight, importance)

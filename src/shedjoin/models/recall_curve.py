@@ -1,0 +1,96 @@
+"""Recall against memory: what a join would find with a part or a multiple of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from shedjoin.models.words import Shape, reals
+from shedjoin.types import FloatArray, IntArray
+
+FACTORS: FloatArray = np.outer(2.0 ** np.arange(-6, 3), [1, np.sqrt(2)]).ravel()[:-1]
+"""Memories that are compared: so many times as large as the whole budget."""
+LEVELS = FACTORS.size
+WHOLE = FACTORS.tolist().index(1.0)
+"""The whole budget among them."""
+_QUICKLY = 4
+"""Results fade so many times as fast as the counts of keys: within a window it may
+change what there is to find."""
+
+
+class RecallCurve:
+    """Sums of results over the last part of a window, which fade.
+
+    Parameters
+    ----------
+    room : sequence of arrays
+        Of the shapes that :meth:`shapes` gives.
+    """
+
+    @staticmethod
+    def shapes() -> tuple[Shape, ...]:
+        """Room for results by level and in all, and for the part that is in force."""
+        return (LEVELS + 1,), (1,)
+
+    def __init__(self, room: Sequence[IntArray]) -> None:
+        self._sums, self._in_force = map(reals, room)
+
+    @property
+    def in_force(self) -> float:
+        """Part of the whole budget that is in force."""
+        return float(self._in_force[0]) or 1.0
+
+    @in_force.setter
+    def in_force(self, factor: float) -> None:
+        self._in_force[0] = factor
+
+    @property
+    def is_known(self) -> bool:
+        """Whether any result was counted."""
+        return bool(self._sums[LEVELS] > 0.0)
+
+    def begin(self) -> None:
+        """Forget everything: the whole budget is in force."""
+        self._sums[:] = 0.0
+        self._in_force[0] = 0.0
+
+    def fade(self, fade: float) -> None:
+        """Let sums of before count less."""
+        self._sums *= fade**_QUICKLY
+
+    def add(self, counted: FloatArray) -> None:
+        """Count results of the miniature, by level and in all."""
+        self._sums += counted
+
+    def recalls(self, factors: Sequence[float]) -> FloatArray:
+        """Recall with so many times the whole budget.
+
+        >>> curve = RecallCurve([np.zeros(each, int) for each in RecallCurve.shapes()])
+        >>> curve.add(np.append(100 * FACTORS.clip(0, 1), 100.0))
+        >>> curve.recalls([0.25, 1.0]).round(2).tolist()
+        [0.25, 1.0]
+        """
+        return np.interp(factors, FACTORS, self._recalls())
+
+    def factor_for(self, recall: float) -> float:
+        """Tell the least part of the whole budget that keeps a recall; 1 at most.
+
+        >>> curve = RecallCurve([np.zeros(each, int) for each in RecallCurve.shapes()])
+        >>> curve.add(np.append(100 * FACTORS.clip(0, 1), 100.0))
+        >>> round(curve.factor_for(0.6), 2)
+        0.6
+        """
+        if not self.is_known:
+            return 1.0
+        kept = self._recalls()
+        level = int(np.searchsorted(kept, recall))
+        if level in (0, LEVELS):
+            return float(min(FACTORS[min(level, LEVELS - 1)], 1.0))
+        part = (recall - kept[level - 1]) / (kept[level] - kept[level - 1])
+        factor = FACTORS[level - 1] + part * (FACTORS[level] - FACTORS[level - 1])
+        return float(min(factor, 1.0))
+
+    def _recalls(self) -> FloatArray:
+        """Recall at all levels, which never falls with more memory."""
+        return np.maximum.accumulate(self._sums[:LEVELS] / self._sums[LEVELS])

@@ -1,0 +1,47 @@
+"""Room for all models of a shard, in one array of words."""
+
+from __future__ import annotations
+
+from shedjoin.models.curve import Curve
+from shedjoin.models.frequency import FEWEST, MOST, Frequency
+from shedjoin.models.frequent import Frequent
+from shedjoin.models.meter import Meter
+from shedjoin.models.miniature import Miniature
+from shedjoin.models.monitored import Slice
+from shedjoin.models.sizes import Sizes
+from shedjoin.models.words import Shape, size_of
+from shedjoin.models.worth import Worth
+
+_PAIR = 2
+_GHOSTS = 1 << 13
+_NEAR_KEYS = 1 << 14
+"""Keys that are counted with their neighbours."""
+
+
+def shapes_of(streams: int, reach: int, keys: int) -> tuple[tuple[Shape, ...], ...]:
+    """Room for each model; that of the counts of keys comes last, and may grow."""
+    return (
+        Curve.shapes(streams),
+        Worth.shapes(streams),
+        Sizes.shapes(streams),
+        Slice.shapes(streams, _GHOSTS),
+        Frequent.shapes(streams),
+        Meter.shapes(streams),
+        Miniature.shapes() if streams == _PAIR and not reach else (),
+        ((4,), (5,)),
+        Frequency.shapes(streams, _NEAR_KEYS) if reach else (),
+        Frequency.shapes(streams, keys),
+    )
+
+
+def words_of(streams: int, reach: int, keys: int) -> int:
+    """Words that models with room for so many keys take."""
+    return sum(map(size_of, shapes_of(streams, reach, keys)))
+
+
+def keys_in(words: int, streams: int, reach: int) -> int:
+    """Keys that models of so many words have room for."""
+    keys = FEWEST
+    while keys < MOST and words_of(streams, reach, 2 * keys) <= words:
+        keys *= 2
+    return keys

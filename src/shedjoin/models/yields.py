@@ -1,0 +1,167 @@
+"""What rows yield: results per second and in all their life, by key and age."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shedjoin.kernels.priorities import Rates, read_priorities, read_times
+from shedjoin.kernels.rates import read_table
+from shedjoin.models.curve import AGES, COUNTS, Curve, Table, level_of, priorities
+from shedjoin.models.frequency import Frequency
+from shedjoin.types import FloatArray, IntArray
+
+
+class Yields:
+    """Reads what was learned of keys and ages.
+
+    In a join of several streams, what a row brings per second is a sum over the streams
+    whose row may come last: its rate, times the rows of that key which the windows of
+    all others hold then. Rates are the counts of the key, so that is the product of its
+    counts on the other streams, times a factor that only windows decide. Levels go by
+    the geometric mean of the counts: products leave any range.
+
+    Parameters
+    ----------
+    frequency : Frequency
+        Counts of keys.
+    curve : Curve
+        Results by level and age.
+    clocks : array
+        When counting began, and when the curve learned last.
+    """
+
+    def __init__(self, frequency: Frequency, curve: Curve, clocks: IntArray) -> None:
+        self._frequency = frequency
+        self._curve = curve
+        self._clocks = clocks
+        self._keep_us = np.array(curve.keep_us)
+        self._partners = len(curve.keep_us) - 1
+        self._typical: FloatArray = COUNTS**self._partners
+        self.forget()
+
+    def forget(self) -> None:
+        """Read the curve anew: it has learned since."""
+        self._by_age: Table | None = None
+        self._by_level: Table | None = None
+        self._lives: Table | None = None
+
+    def passed_us(self, clock_us: int) -> int:
+        """Event time since counting began."""
+        return clock_us - int(self._clocks[0])
+
+    def rate(self, stream: int, clock_us: int) -> float:
+        """Arrivals of a stream per second, lately."""
+        passed = max(1, self.passed_us(clock_us))
+        faded = self._frequency.half_life_us / np.log(2.0)
+        seconds = faded * -np.expm1(-passed / faded) * 1e-6
+        return self._frequency.total(stream, clock_us) / float(seconds)
+
+    def rows_in_window(self, clock_us: int) -> float:
+        """Rows that have come lately and have not expired, of all streams."""
+        passed = self.passed_us(clock_us)
+        seconds = np.minimum(self._keep_us, passed) * 1e-6
+        rates = [self.rate(stream, clock_us) for stream in range(seconds.size)]
+        return float(np.array(rates) @ seconds)
+
+    def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
+        """Best mean rate of results from its age on, whatever the key."""
+        if self._by_age is None:
+            self._by_age = priorities(self._curve.by_age())[:, None, :].copy()
+        level, found = np.zeros(stream.size, np.int64), np.empty(stream.size)
+        read_table(stream, level, age_us, self._ages_per_us, self._by_age, found)
+        return found
+
+    def priority(
+        self, stream: IntArray, key: IntArray, age_us: IntArray, clock_us: int
+    ) -> FloatArray:
+        """Best mean rate of results from its age on, for its key's frequency."""
+        if self._by_level is None:
+            self._by_level = priorities(self._rates())
+        slow, best = self.counted(stream, key, clock_us)
+        rates = Rates(self._by_level, self._ages_per_us, self._typical)
+        bits, found = self._mean(slow).view(np.int64), np.empty(stream.size)
+        read_priorities(stream, slow, best, bits, age_us, rates, found)
+        return found
+
+    def expected_matches(
+        self, stream: IntArray, key: IntArray, clock_us: int
+    ) -> FloatArray:
+        """Matches that a new row will have in all its life."""
+        if self._lives is None:
+            self._lives = self._rates().sum(axis=2) * self._spans[:, None]
+        slow, best = self.counted(stream, key, clock_us)
+        level, times = level_of(self._mean(slow)), np.empty(key.size)
+        read_times(slow, best, level, self._typical, times)
+        return times * self._lives[stream, level]
+
+    def mean_matches(self) -> float:
+        """Matches of a row of any stream in all its life, on average; 0 if unknown."""
+        rates = self._curve.by_age().sum(axis=1) * self._spans
+        rows = self._curve.seconds.sum(axis=(1, 2))
+        return float(rates @ rows / max(rows.sum(), 1e-30))
+
+    def levels(self, stream: IntArray, key: IntArray, clock_us: int) -> IntArray:
+        """Levels of keys, by what was counted up to a time."""
+        return level_of(self._mean(self.counted(stream, key, clock_us)[0]))
+
+    def counted(
+        self, stream: IntArray, key: IntArray, clock_us: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Counts of the rows' keys as far as they have come: at the slow pace, at best.
+
+        Levels go by these. What a key will come to is a guess from few arrivals at
+        first; what rows matched is remembered under their level, and under one that was
+        guessed too high it would mislead for long.
+        """
+        passed = self.passed_us(clock_us)
+        slow, best = self._frequency.of_partners(stream, key, clock_us, passed)
+        return slow, best * self._frequency.reached(passed) ** self._partners
+
+    @property
+    def per_product(self) -> FloatArray:
+        """Results per second, by stream, where the product of counts is one."""
+        seconds = np.maximum(self._keep_us, 0) * 1e-6
+        streams = range(seconds.size)
+        held = [
+            sum(
+                float(np.prod(np.delete(seconds, [own, last])))
+                for last in streams
+                if last != own
+            )
+            for own in streams
+        ]
+        factor: FloatArray = np.array(held)
+        return factor * self._frequency.per_count**self._partners
+
+    def will_count(self, clock_us: int) -> FloatArray:
+        """What the count of a level will come to, if all goes on as since the start.
+
+        Counts of several partners multiply.
+        """
+        reached = self._frequency.reached(self.passed_us(clock_us))
+        steady: FloatArray = self._typical / reached**self._partners
+        steady[0] = self._typical[0]  # what has not come may never come
+        return steady
+
+    def _rates(self) -> Table:
+        """Results per second of a row, by stream, level and age.
+
+        As of the time when the curve learned last: it may be read anew after a restart.
+        """
+        count = self.will_count(int(self._clocks[1]))
+        return self._curve.by_level(self.per_product, count)
+
+    def _mean(self, count: FloatArray) -> FloatArray:
+        """Geometric mean of counts that were multiplied."""
+        return count if self._partners == 1 else count ** (1.0 / self._partners)
+
+    @property
+    def _spans(self) -> FloatArray:
+        """Seconds of an age, by stream."""
+        return self._keep_us * (1e-6 / AGES)
+
+    @property
+    def _ages_per_us(self) -> FloatArray:
+        """Ages of a microsecond, by stream."""
+        per_us: FloatArray = AGES / np.maximum(self._keep_us, 1)
+        return per_us

@@ -1,0 +1,126 @@
+"""A budgeted join in miniature, beside the one that is run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from zlib import crc32
+
+import numpy as np
+
+from shedjoin.kernels.round import RETAIN, Arriving
+from shedjoin.models.miniature import Arrived, Miniature, Now
+from shedjoin.operators.budgeted.store import BudgetedStore
+from shedjoin.operators.budgeted.verbs import Verbs
+from shedjoin.policies.residents import Residents
+from shedjoin.spec.recall import ESTIMATED
+from shedjoin.spec.report import OTHER_BUDGETS, Report
+from shedjoin.types import IntArray
+
+_UNTOLD = 2
+"""Windows after which the curve tells what there is to find."""
+
+
+def has_miniature(store: BudgetedStore) -> bool:
+    """Whether it is known what would be held with another budget."""
+    return store.shedding.is_foreseen and store.through is None
+
+
+def begin_with_part(store: BudgetedStore) -> None:
+    """Begin a micro-batch with as much of the budget as keeps the recall it names.
+
+    In the first window there is less to find than later, and in the second the curve
+    forgets it: until then the whole budget is in force.
+    """
+    small, shedding = store.models.miniature, store.shedding
+    clock = store.models.clock_us
+    if small is None or not has_miniature(store):
+        return
+    recall, part = shedding.budget.recall, 1.0
+    # Not the policy's own text, which may differ from process to process.
+    rules = f"{type(shedding.policy).__name__} {shedding.budget!r}"
+    small.begin(1 + crc32(rules.encode()), clock)
+    if recall is not None and clock:
+        first = clock - store.models.yields.passed_us(clock)
+        known = small.has_seen(_UNTOLD, first, clock)
+        part = small.curve.factor_for(recall) if known else small.curve.in_force
+    small.curve.in_force = store.sharing.part = part
+
+
+def with_other_budgets(store: BudgetedStore, report: Report) -> Report:
+    """Say how many results are to be expected with other budgets, if it is known."""
+    small = store.models.miniature
+    if small is None or not has_miniature(store) or report.recall_code > ESTIMATED:
+        return report
+    if not small.is_known:
+        return report
+    exact = report.measured + report.missed
+    factors = [each * small.curve.in_force for each in OTHER_BUDGETS]
+    expected = (exact * small.curve.recalls(factors)).tolist()
+    named = dict(zip(OTHER_BUDGETS.values(), expected, strict=True))
+    named["expected_of"] = exact
+    return replace(report, **named)
+
+
+class InMiniature:
+    """Shows the arrivals of a micro-batch to the miniature, block by block.
+
+    Parameters
+    ----------
+    store : BudgetedStore
+        The residents.
+    verbs : Verbs
+        Asks the policy.
+    """
+
+    def __init__(self, store: BudgetedStore, verbs: Verbs) -> None:
+        self._store = store
+        self._verbs = verbs
+        self._is_known = has_miniature(store)
+
+    def observe(self, came: Arriving, fade: float) -> None:
+        """Show arrivals with their scores; sums of before have faded.
+
+        Rows are let go every now and then, also within a large block.
+        """
+        small = self._store.models.miniature
+        if small is None or not self._is_known:
+            return
+        small.curve.fade(fade)
+        rows = Arrived(
+            *(came.stream, came.key, came.time),
+            came.first_number + np.arange(came.key.size),
+            *(came.size, came.importance, came.score),
+            came.does & RETAIN > 0,
+        )
+        clock, start = self._store.table.clock_us, 0
+        for end in small.ends(came.time):
+            part = rows.select(slice(start, end))
+            reached = min(clock, int(part.time[-1]))
+            small.observe(part, self._expired_us(), pooled=self._store.pooled)
+            if small.is_due(reached):
+                self._let_go(small, reached)
+            start = end
+
+    def limit(self) -> None:
+        """Let rows go now: the shard may hold more or less than before."""
+        small = self._store.models.miniature
+        if small is not None and self._is_known:
+            self._let_go(small, self._store.table.clock_us)
+
+    def _let_go(self, small: Miniature, clock_us: int) -> None:
+        rows, shedding = small.rows, self._store.shedding
+        score = rows.score
+        if shedding.policy.dynamic and score.size and small.is_stale(clock_us):
+            shown = Residents(
+                *(*rows[:4], rows.importance, rows.size),
+                now_us=clock_us,
+                keep_us=self._store.spec.keeps_us,
+            )
+            score = self._verbs.scores(shown)
+        room, pooled = self._store.other_rooms, self._store.pooled
+        now = Now(clock_us, self._expired_us())
+        small.let_go(score, room, now, shedding.tie, pooled=pooled)
+
+    def _expired_us(self) -> IntArray:
+        spec, reached = self._store.spec, self._store.watermark_ms
+        return np.array([spec.expired_us(own, reached) for own in (0, 1)])

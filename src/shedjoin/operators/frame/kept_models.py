@@ -1,0 +1,76 @@
+"""The models of one shard: the words that they work in, and their stored form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from shedjoin.models.learned import Models
+from shedjoin.operators.frame.join import Opening
+from shedjoin.operators.frame.models_log import ModelsLog
+from shedjoin.state.blobs import Commit
+from shedjoin.types import IntArray
+
+_MODELS = "models"
+
+
+class KeptModels:
+    """Holds the models of a shard.
+
+    Parameters
+    ----------
+    opening : Opening
+        What the join starts from.
+    own : dict
+        What :meth:`write` gave when it was stored; empty if nothing was learned yet.
+    make : function
+        Makes models that work in the words it is given.
+    words : int
+        How many words the models take at first.
+    """
+
+    def __init__(
+        self,
+        opening: Opening,
+        own: dict[str, Any],
+        make: Callable[[IntArray], Models],
+        words: int,
+    ) -> None:
+        self._workspace = opening.workspace
+        self._make = make
+        self.forgotten = bool(own) and "learned_words" not in own
+        """Whether what was learned is of a former version, which cannot be read."""
+        if self.forgotten:
+            found = self._workspace.new_array(_MODELS, words)
+            self._log = ModelsLog(own["models"])
+        elif own and opening.opened:
+            found = self._workspace.array(_MODELS)
+            self._log = ModelsLog(own["models"], found)
+        else:
+            found = self._workspace.new_array(_MODELS, own.get("learned_words", words))
+            self._log = ModelsLog(own.get("models", ()))
+            if own:
+                self._log.restore(found, opening.blobs)
+        self.models = make(found)
+
+    def begin(self, first_us: int) -> None:
+        """Forget all that was learned; the first arrival comes now."""
+        self.models.words[:] = 0
+        self.models = self._make(self.models.words)
+        self.models.begin(first_us)
+
+    def make_room(self) -> bool:
+        """Count more keys if more come than there is room for; tell whether."""
+        if not self.models.is_crowded:
+            return False
+        former = self.models
+        words = self._workspace.new_array(_MODELS, former.roomier_words)
+        former.copy_to(words)
+        self.models = self._make(words)
+        self.models.go_on(former)
+        return True
+
+    def write(self, changes: Commit) -> dict[str, Any]:
+        """Write what has changed; give the part of the directory."""
+        self._log.write(self.models.words, changes)
+        return {"models": self._log.parts, "learned_words": self.models.words.size}

@@ -1,0 +1,225 @@
+"""What an exact join would hold now: its books are kept, without its rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from operator import mul
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.operators.frame.ordered import Ordered
+from shedjoin.operators.frame.runs import (
+    SLOT_BYTES,
+    Run,
+    slots_for,
+    worth_moving,
+)
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.segments import Segment
+from shedjoin.types import IntArray
+
+_NEEDED = "needed"
+_PARTS = 64
+"""Stretches of time that a window is cut into, within which rows expire evenly."""
+_SHORTEST_US = 1000
+_MOST = 160
+"""Stretches that are remembered of a run: of more, every second counts as the next."""
+_RUNS = 64
+"""Runs that are remembered of a stream; if there are more, old ones count as one."""
+
+
+@dataclass(slots=True)
+class _Books:
+    """Runs of slots of one stream, and how many rows each has by stretches of time."""
+
+    end: int = 0
+    slots: int = 0
+    runs: list[Run] = field(default_factory=list)
+    held: list[dict[int, int]] = field(default_factory=list)
+    coming: list[tuple[int, int, dict[int, int]]] = field(default_factory=list)
+
+    def add(self, rows: int, size: int, held: dict[int, int]) -> None:
+        """Give rows the next slots."""
+        segment = Segment(0, 0, rows, size)
+        self.runs.append(Run(segment, self.end, rows, 0, 0))
+        self.held.append(held)
+        self.end += rows
+        self.slots = slots_for(self.end - self.runs[0].first_slot, self.slots)
+        while len(self.runs) > _RUNS:
+            self._count_as_one()
+
+    def arrive(self) -> None:
+        """Give what came in a micro-batch the next slots, as one run."""
+        if self.coming:
+            rows, size, held = zip(*self.coming, strict=True)
+            self.add(sum(rows), sum(size), _sum(held))
+        self.coming = []
+
+    def tidy(self) -> None:
+        """Move what the exact join would move to the end."""
+        moving = worth_moving(self.runs, self.end)
+        if not moving:
+            return
+        first = self.runs.index(moving[0])
+        rows = sum(run.alive for run in moving)
+        size = sum(_bytes_alive(run) for run in moving)
+        held = _sum(self.held[first : first + len(moving)])
+        del self.runs[first : first + len(moving)]
+        del self.held[first : first + len(moving)]
+        self.add(rows, size, held)
+
+    def expire(self, width_us: int, expired_us: int) -> None:
+        """Forget rows up to a time; runs go when they have none left."""
+        for place, held in enumerate(self.held):
+            for part in [part for part in held if (part + 1) * width_us <= expired_us]:
+                del held[part]
+            alive = sum(
+                rows * (width_us - _gone(part, width_us, expired_us)) // width_us
+                for part, rows in held.items()
+            )
+            self.runs[place] = self.runs[place]._replace(alive=alive)
+        left = [place for place, run in enumerate(self.runs) if run.alive]
+        self.runs = [self.runs[place] for place in left]
+        self.held = [self.held[place] for place in left]
+
+    def _count_as_one(self) -> None:
+        """Put the two oldest neighbours together that have the fewest rows."""
+        rows = np.array([run.segment.rows for run in self.runs])
+        at = int(np.argmin(rows[:-1] + rows[1:]))
+        one, other = self.runs[at : at + 2]
+        segment = Segment(
+            *(0, 0, one.segment.rows + other.segment.rows),
+            one.segment.bytes + other.segment.bytes,
+        )
+        self.runs[at : at + 2] = [
+            one._replace(segment=segment, alive=one.alive + other.alive)
+        ]
+        self.held[at : at + 2] = [_sum(self.held[at : at + 2])]
+
+
+class Needed:
+    """Counts all rows that came and have not expired, whether they were shed or not.
+
+    Parameters
+    ----------
+    spec : JoinSpec
+        The join.
+    own : dict
+        What :meth:`facts` gave when it was stored; empty if there was nothing.
+    entry_bytes : sequence of int, optional
+        What the exact join takes for a row of each stream beside the row itself. By
+        default it has a ring of slots.
+    """
+
+    def __init__(
+        self,
+        spec: JoinSpec,
+        own: dict[str, Any],
+        entry_bytes: Sequence[int] | None = None,
+    ) -> None:
+        self._spec = spec
+        self._entry_bytes = entry_bytes
+        self._width = max(max(spec.keeps_us) // _PARTS, _SHORTEST_US)
+        self._books = [_Books() for _ in spec.streams]
+        for books, stored in zip(self._books, own.get(_NEEDED, ()), strict=False):
+            books.end, books.slots, runs = stored
+            for first, rows, size, alive, held in runs:
+                segment = Segment(0, 0, rows, size)
+                books.runs.append(Run(segment, first, alive, 0, 0))
+                books.held.append(dict(held))
+
+    def facts(self) -> dict[str, Any]:
+        """Give what is to be stored, as a part of the directory."""
+        return {_NEEDED: [_facts(books) for books in self._books]}
+
+    def begin(self) -> None:
+        """Begin a micro-batch."""
+        for books in self._books:
+            if books.runs:
+                books.tidy()
+
+    def add(self, came: Ordered) -> None:
+        """Count arrivals."""
+        for own in range(len(self._books)):
+            time = came.time[came.stream == own]
+            if time.size:
+                self.add_rows(own, time, came.rows[own])
+
+    def add_rows(self, stream: int, time: IntArray, rows: pa.RecordBatch) -> None:
+        """Count rows of one stream, with their times."""
+        held = _stretches(time // self._width)
+        self._books[stream].coming.append((time.size, rows.nbytes, held))
+
+    def arrive(self) -> None:
+        """Take what was counted for one micro-batch, or for one segment of residents.
+
+        The exact join drops it as one.
+        """
+        for books in self._books:
+            books.arrive()
+
+    def end(self, watermark_ms: int) -> dict[str, int]:
+        """Forget what has expired; count what is left, as fields of the report."""
+        self.arrive()
+        for stream, books in enumerate(self._books):
+            expired_us = self._spec.expired_us(stream, watermark_ms) + 1
+            books.expire(self._width, expired_us)
+        rows = [sum(run.alive for run in books.runs) for books in self._books]
+        size = sum(run.segment.bytes for books in self._books for run in books.runs)
+        if self._entry_bytes is not None:
+            size += sum(map(mul, rows, self._entry_bytes))
+        else:
+            size += sum(
+                SLOT_BYTES * max(one.slots, slots_for(0, 0)) for one in self._books
+            )
+        return {"needed_rows": sum(rows), "needed_bytes": size}
+
+
+def _facts(books: _Books) -> list[Any]:
+    runs = [
+        [run.first_slot, *run.segment[2:], run.alive, sorted(held.items())]
+        for run, held in zip(books.runs, books.held, strict=True)
+    ]
+    return [books.end, books.slots, runs]
+
+
+def _stretches(part: IntArray) -> dict[int, int]:
+    """Count rows by stretches of time."""
+    part, count = np.unique(part, return_counts=True)
+    return _sum([dict(zip(part.tolist(), count.tolist(), strict=True))])
+
+
+def _sum(each: Iterable[dict[int, int]]) -> dict[int, int]:
+    """Add up; if there are too many stretches, rows expire a little later."""
+    total: Counter[int] = Counter()
+    for held in each:
+        total.update(held)
+    while len(total) > _MOST:
+        total = _coarser(total)
+    return dict(total)
+
+
+def _coarser(held: Counter[int]) -> Counter[int]:
+    """Count every second stretch as the one after it, but for those of a window.
+
+    The latest rows are the last to expire, and then their stretches matter.
+    """
+    parts = sorted(held)
+    old = parts[:-_PARTS]
+    found = Counter({part: held[part] for part in parts[-_PARTS:]})
+    for number, part in enumerate(old):
+        found[old[min(number | 1, len(old) - 1)]] += held[part]
+    return found
+
+
+def _bytes_alive(run: Run) -> int:
+    return run.segment.bytes * run.alive // max(1, run.segment.rows)
+
+
+def _gone(part: int, width_us: int, expired_us: int) -> int:
+    """How much of a stretch has expired."""
+    return min(max(expired_us - part * width_us, 0), width_us)

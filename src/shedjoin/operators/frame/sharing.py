@@ -1,0 +1,239 @@
+"""One budget over all shards: what each of them may hold, by what came to all.
+
+Shards do not talk to each other. Each is sent the census of all arrivals, keeps the
+counts of the last window, and works out the same division. The shares add up to the
+budget at any time, and a share changes in the micro-batch whose rows give the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.census import (
+    SIZE,
+    WINDOW_SLOTS,
+    Counts,
+    cells_of_shard,
+    counts_in,
+    is_shared,
+    slot_us,
+)
+from shedjoin.models.division import by_keys, by_rows, equal_share
+from shedjoin.models.recall_curve import FACTORS, WHOLE
+from shedjoin.operators.frame.join import Opening
+from shedjoin.operators.frame.models_log import ModelsLog
+from shedjoin.state.blobs import Commit
+from shedjoin.types import BoolArray, IntArray
+
+_CENSUS = "census"
+_LOG = 1 << 40
+"""Numbers of its blobs lie far below those of other logs."""
+_SLOTS = 16
+"""Slots that are remembered: a window has eight, if it is longer than some seconds."""
+_PART = 2
+"""Slots of the last part of a window."""
+_MOST = 32
+"""How often the division may change within a micro-batch."""
+_NEVER = -(1 << 62)
+_REMEMBERED = 1 << 20
+"""Rows whose size is remembered, about."""
+
+
+class Share(NamedTuple):
+    """What a shard may hold from a time on, in rows or bytes.
+
+    ``others`` is what it might hold if the budget were another one: so many times as
+    large as ``FACTORS`` say.
+    """
+
+    since_us: int
+    size: int
+    others: IntArray
+
+
+def share_at(shares: Sequence[Share], time_us: int) -> Share:
+    """What a shard may hold at a time."""
+    return [share for share in shares if share.since_us <= time_us][-1]
+
+
+class Sharing:
+    """The share of one shard.
+
+    Parameters
+    ----------
+    opening : Opening
+        What the join starts from.
+    own : dict
+        What :meth:`write` gave when it was stored; empty if there was nothing.
+    by_keys : bool
+        Whether rows of frequent keys are worth more than others.
+    """
+
+    def __init__(self, opening: Opening, own: dict[str, Any], *, by_keys: bool) -> None:
+        spec, shedding = opening.spec, opening.spec.shedding
+        if shedding is None:
+            raise TypeError(spec)
+        self._spec, self._shard = spec, opening.shard
+        self._budget = shedding.budget
+        self._by_keys = by_keys
+        self.part = 1.0
+        """Part of the whole budget that is in force."""
+        self.is_shared = is_shared(spec)
+        stored = own.get(_CENSUS, {})
+        self._log = ModelsLog(stored.get("log", ()), log=_LOG)
+        self._newest: int = stored.get("newest", _NEVER)
+        # Copies: whoever tries the micro-batch again starts from the same facts.
+        self._latest = list(stored.get("latest", [_NEVER] * len(spec.streams)))
+        self._sizes = list(stored.get("sizes", [0, 0]))
+        if self.is_shared:
+            self._open(opening, stored)
+        self.now = self._share()
+        """The share that is in force."""
+
+    @staticmethod
+    def numbers(own: dict[str, Any]) -> list[int]:
+        """Numbers of the blobs."""
+        return [number for number, _, _ in own.get(_CENSUS, {}).get("log", ())]
+
+    def write(self, changes: Commit) -> dict[str, Any]:
+        """Write the counts that have changed; give the part of the directory."""
+        if not self.is_shared:
+            self._log.forget(changes)
+            return {}
+        self._log.write(self._words, changes)
+        facts = {
+            "log": self._log.parts,
+            "newest": self._newest,
+            "latest": list(self._latest),
+            "sizes": list(self._sizes),
+        }
+        return {_CENSUS: facts}
+
+    def arrive(self, blobs: Iterable[Blob], watermark_ms: int) -> list[Share]:
+        """Take the census of a micro-batch in; tell the shares, slot by slot."""
+        if not self.is_shared:
+            self.now = self._share()
+            return [self.now]
+        counts = self._rows(counts_in(blobs))
+        if not counts.slot.size:
+            self.now = self._share()
+            return [self.now]
+        width, before = slot_us(self._spec), self._newest
+        newest = self._reached(counts, 1000 * watermark_ms // width)
+        slot = np.minimum(counts.slot, newest)
+        if before == _NEVER:
+            before = int(slot.min())
+        ends = np.unique(slot[slot > before])
+        if not ends.size or ends[0] > before:
+            ends = np.concatenate([[before], ends])
+        step = -(-ends.size // _MOST)
+        ends = np.append(ends[step - 1 : -1 : step], ends[-1])
+        shares: list[Share] = []
+        since = _NEVER
+        for end in ends.tolist():
+            self._count(counts, slot, (slot >= since) & (slot <= end), end)
+            self.now = self._share(since if since == _NEVER else since * width)
+            shares.append(self.now)
+            since = end + 1
+        return shares
+
+    def _open(self, opening: Opening, stored: dict[str, Any]) -> None:
+        spec = self._spec
+        cells = spec.shards * cells_of_shard(spec.shards)
+        streams = len(spec.streams)
+        words, shape = -(-streams * _SLOTS * cells // 2), (streams, _SLOTS, cells)
+        if stored and opening.opened:
+            self._words = opening.workspace.array(_CENSUS)
+            self._log = ModelsLog(stored["log"], self._words, log=_LOG)
+        else:
+            self._words = opening.workspace.new_array(_CENSUS, words)
+            if stored:
+                self._log.restore(self._words, opening.blobs)
+        self._ring = self._words.view(np.int32)[: int(np.prod(shape))].reshape(shape)
+
+    def _rows(self, counts: Counts) -> Counts:
+        """Counts of rows; those of bytes are added up."""
+        sizes = counts.cell == SIZE
+        if sizes.any():
+            each = counts.number[~sizes], counts.number[sizes]
+            total = [a + int(b.sum()) for a, b in zip(self._sizes, each, strict=True)]
+            fewer = 2 if total[0] > _REMEMBERED else 1  # older rows count less
+            self._sizes = [size // fewer for size in total]
+        return Counts(*(column[~sizes] for column in counts))
+
+    def _reached(self, counts: Counts, watermark: int) -> int:
+        """Tell the slot that all streams have reached, or one more.
+
+        A row from the far future does not make all others old.
+        """
+        for stream in range(len(self._latest)):
+            own = counts.slot[counts.stream == stream]
+            latest = int(own.max(initial=_NEVER))
+            self._latest[stream] = max(self._latest[stream], latest)
+        reached = max(watermark, min(self._latest)) + 1
+        newest = min(max(self._latest), reached)
+        if newest == _NEVER or min(self._latest) == _NEVER:
+            newest = int(counts.slot.min())  # a stream is silent
+        return int(max(self._newest, newest))
+
+    def _count(
+        self, counts: Counts, slot: IntArray, now: BoolArray, newest: int
+    ) -> None:
+        """Go on to a slot, and count what came up to it."""
+        if self._newest > _NEVER:
+            first = max(self._newest + 1, newest - _SLOTS + 1)
+            self._ring[:, np.arange(first, newest + 1) % _SLOTS] = 0
+        self._newest = max(self._newest, newest)
+        mine = np.flatnonzero(now & (slot > self._newest - _SLOTS))
+        at = counts.stream[mine], slot[mine] % _SLOTS, counts.cell[mine]
+        np.add.at(self._ring, at, counts.number[mine].astype(np.int32))
+
+    def _share(self, since_us: int = _NEVER) -> Share:
+        """Work out the share of this shard, and what it would be with other budgets."""
+        factors = [self.part, *FACTORS.tolist()]
+        if self.is_shared and self._newest > _NEVER:
+            whole = self._budget.share(0, 1)
+            size, *others = self._divided([int(each * whole) for each in factors])
+        else:
+            own = self._budget.share(self._shard, self._spec.shards)
+            size, *others = (int(each * own) for each in factors)
+        # Shares of different parts could add up to more than the budget.
+        return Share(since_us, min(size, others[WHOLE]), np.array(others))
+
+    def _divided(self, budgets: Sequence[int]) -> list[int]:
+        """Divide budgets by what came; give the share of this shard of each."""
+        shards, row_bytes = self._spec.shards, 1
+        if self._budget.in_bytes:
+            row_bytes = max(1, self._sizes[1] // max(1, self._sizes[0]))
+        held = np.array(
+            [
+                self._since(stream, -(-max(keep, 0) // slot_us(self._spec)))
+                for stream, keep in enumerate(self._spec.keeps_us)
+            ]
+        )
+        if not self._by_keys:
+            own: list[int] = by_rows(budgets, held, shards)[:, self._shard].tolist()
+            return own
+        lately = np.array(
+            [
+                [self._since(stream, slots) for stream in range(len(held))]
+                for slots in (WINDOW_SLOTS, _PART)
+            ]
+        )
+        rows = [budget // row_bytes for budget in budgets]
+        share = by_keys(rows, held, lately, shards) * row_bytes
+        rest = (np.array(budgets) - share.sum(axis=1)).tolist()
+        own = share[:, self._shard].tolist()
+        equal = (equal_share(each, self._shard, shards) for each in rest)
+        return [a + b for a, b in zip(own, equal, strict=True)]
+
+    def _since(self, stream: int, slots: int) -> IntArray:
+        """Rows of a stream in the last slots, by cell."""
+        first = self._newest - min(slots, _SLOTS) + 1
+        some = np.arange(first, self._newest + 1) % _SLOTS
+        counted: IntArray = self._ring[stream, some].sum(axis=0, dtype=np.int64)
+        return counted

@@ -1,0 +1,140 @@
+"""The public call that measures recall against memory on archived streams."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shedjoin.errors import ParameterError
+from shedjoin.policies.base import Policy
+from shedjoin.policies.goals import Goal
+from shedjoin.spec.conditions import OnPair
+from shedjoin.spec.keys import SIDES, check_pair
+from shedjoin.spec.window import Duration, Within, parse_duration
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyarrow.dataset import Dataset
+
+    from shedjoin.local.sizing import Sizing
+
+PARTS = (0.05, 0.1, 0.25, 0.5)
+"""Memory sizes to measure, as parts of what the exact join holds."""
+
+
+def size(  # noqa: PLR0913  (two streams; all else by keyword)
+    left: str | Path | pa.Table | Dataset,
+    right: str | Path | pa.Table | Dataset,
+    *,
+    on: OnPair,
+    within: Within,
+    time: tuple[str, str],
+    keep: Goal | Policy | None = None,
+    lateness: Duration | tuple[Duration, Duration] = "0 seconds",
+    shards: int = 1,
+    columns: Sequence[Sequence[str] | None] = (None, None),
+    parts: Sequence[float] = PARTS,
+    micro_batch: Duration | None = None,
+    progress: Callable[[str, float], None] | None = None,
+) -> Sizing:
+    """Measure on archived streams how much memory a join needs for which recall.
+
+    The join itself runs over the archives, in this process and without Spark: once
+    without a budget, then once for each memory size. Recall is what a run emitted of
+    what the exact join emits; nothing is estimated.
+
+    Archives are read by ranges of event time, a million rows or one micro-batch at a
+    time, once for each run. Parquet files may lie in any order, but are read faster if
+    their row groups follow event time.
+
+    Parameters
+    ----------
+    left, right : path, pyarrow.Table or pyarrow.dataset.Dataset
+        The archived streams. A path is a Parquet file, a folder of such files or a
+        pattern such as ``"day/*.parquet"``.
+    on, within
+        As in :func:`join`.
+    time : (str, str)
+        Event-time columns. Rows without a time are left out.
+    keep : goal or policy, optional
+        As in :func:`join`. With ``MostImportant`` recall is the share of importance.
+    lateness : duration, or (duration, duration)
+        The delays of the query's watermarks: rows are held for so much longer.
+    shards : int, default 1
+        Number of shards that the budget is divided between.
+    columns : (sequence, sequence), optional
+        Columns of the left and of the right stream that the query will carry, keys and
+        time included; None is all of them. Each column takes memory.
+    parts : sequence of float, default (0.05, 0.1, 0.25, 0.5)
+        Memory sizes to measure, as parts of a budget that holds all that the exact
+        join holds. That budget itself is always measured.
+    micro_batch : duration, optional
+        Length of a micro-batch in event time, such as the trigger interval of the
+        query. By default a 24th of the time for which rows are held, but at least a
+        second, and longer where there would be more than 2,400 micro-batches.
+    progress : callable, optional
+        Called with the name of the run and the share of its rows that is done. By
+        default both are shown on standard error, if that is a terminal.
+
+    Returns
+    -------
+    Sizing
+        Print it for a table. ``budget_for(0.95)`` gives the budget for a recall,
+        ``memory_for(0.95)`` its bytes, and ``plot("recall.png")`` draws the curve.
+
+    Examples
+    --------
+    >>> import pyarrow as pa, shedjoin as sj
+    >>> def stream(name, rows):
+    ...     time = pa.array([n * 1_000_000 for n in range(rows)], pa.timestamp("us"))
+    ...     return pa.table({"id": [n % 10 for n in range(rows)], name: time})
+    >>> sizing = sj.size(
+    ...     stream("a", 100),
+    ...     stream("b", 100),
+    ...     on="id",
+    ...     within=sj.Within(before="20 seconds", after="20 seconds"),
+    ...     time=("a", "b"),
+    ...     parts=[0.5],
+    ...     micro_batch="10 seconds",
+    ... )
+    >>> sizing.results, sizing.peak_rows, sizing.budget_for(0.95)
+    (435, 60, Budget(memory='9.33 kB'))
+    """
+    from shedjoin.local.archive import open_stream
+    from shedjoin.local.measuring import Archives, checked_spec, cut, measure
+
+    named = zip(SIDES, (left, right), check_pair("time", time), columns, strict=True)
+    streams = [open_stream(*each) for each in named]
+    arguments = {
+        "on": on,
+        "within": within,
+        "time": time,
+        "lateness": lateness,
+        "shards": shards,
+    }
+    spec = checked_spec(streams, keep, arguments)
+    length_us = None if micro_batch is None else _length_us(micro_batch)
+    archives = Archives(streams, cut(streams, spec, length_us), arguments, progress)
+    return measure(archives, spec, keep, _checked(parts))
+
+
+def _length_us(micro_batch: Duration) -> int:
+    length_us = parse_duration(micro_batch)
+    if length_us <= 0:
+        raise ParameterError(
+            f"micro_batch={micro_batch!r} is no time.",
+            fix='pass a length such as "10 seconds", or leave it out.',
+        )
+    return length_us
+
+
+def _checked(parts: Sequence[float]) -> Sequence[float]:
+    given: Sequence[object] = parts
+    for part in given:
+        if not isinstance(part, float | int) or not 0 < part <= 1:
+            raise ParameterError(
+                f"parts={parts!r} has {part!r}, which is not a part of the whole.",
+                fix="pass numbers above 0 and up to 1, such as parts=(0.1, 0.5).",
+            )
+    return parts

@@ -1,0 +1,91 @@
+"""The recall: how much of the exact result was emitted, and how certain that is."""
+
+from __future__ import annotations
+
+from math import sqrt
+from typing import NamedTuple
+
+EXACT, ESTIMATED, NOTHING_FOUND = 0, 1, 2
+OTHER_BUDGET, PREDICATE, FAR_CELLS, LATE_RELATION, UNSTEADY, DROPPED = range(3, 9)
+"""Codes of what is known: all, an estimate, and reasons why there is none. Of several
+shards the greatest code counts."""
+WITHIN = 2.04
+"""Standard deviations to both sides of a 95 % interval: by Student's distribution, for
+variances come from 32 groups of keys."""
+MIXED = 0.02
+"""Part of the importance found from which on a negative importance that is missing is
+more than an estimate that is off: there are importances of both signs."""
+STATES = {
+    EXACT: "exact",
+    ESTIMATED: "estimated",
+    NOTHING_FOUND: "unknown: nothing was found, and rows that were shed could match",
+    OTHER_BUDGET: "unknown: rows that could still match were shed under an earlier "
+    "budget, or by a version of shedjoin that counted results differently",
+    PREDICATE: "unknown: rows were shed, and a predicate other than Band decides what "
+    "they would have matched",
+    FAR_CELLS: "unknown: rows were shed, and too few results lie within one cell of "
+    "the Band to tell of the others",
+    LATE_RELATION: "unknown: relation rows came after rows that they relate, some of "
+    "which were shed",
+    UNSTEADY: "unknown: rows were shed, and much of the relation changed within the "
+    "window",
+    DROPPED: "unknown: rows that could still match were dropped by a policy that is "
+    "no longer in force",
+}
+"""What a code says in words."""
+
+
+class Recall(NamedTuple):
+    """A recall with its 95 % interval; None where it is not known."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+
+
+UNKNOWN = Recall(None, None, None)
+
+
+def state_code(code: int, measured: float, missed: float) -> int:
+    """The code that counts: where nothing was found or missed, nothing is known."""
+    if code == ESTIMATED and measured <= 0.0 and missed <= 0.0:
+        return NOTHING_FOUND
+    return code
+
+
+def recall_of(code: int, measured: float, missed: float, variance: float) -> Recall:
+    """Recall of results, or of their importance.
+
+    Parameters
+    ----------
+    code : int
+        What is known.
+    measured : float
+        Results that were emitted.
+    missed, variance : float
+        Results that are missing, as estimated, and the variance of that.
+
+    Examples
+    --------
+    >>> recall_of(ESTIMATED, 75.0, 25.0, 0.0)
+    Recall(value=0.75, low=0.75, high=0.75)
+    >>> recall_of(ESTIMATED, 0.0, 0.0, 0.0)
+    Recall(value=None, low=None, high=None)
+    >>> recall_of(ESTIMATED, 75.0, -90.0, 1.0)
+    Recall(value=None, low=None, high=None)
+    """
+    code = state_code(code, measured, missed)
+    if code == EXACT:
+        return Recall(1.0, 1.0, 1.0)
+    if code != ESTIMATED:
+        return UNKNOWN
+    off = WITHIN * sqrt(variance)
+    if measured < 0.0 or missed + off < -MIXED * measured:
+        return UNKNOWN  # importances of both signs have no parts
+    missed = max(missed, 0.0)
+    most, least = missed + off, max(missed - off, 0.0)
+    return Recall(*(_part(measured, more) for more in (missed, most, least)))
+
+
+def _part(measured: float, missed: float) -> float:
+    return measured / (measured + missed) if measured + missed > 0.0 else 1.0

@@ -1,0 +1,145 @@
+"""Streams that made a join report what is not so: its recall, and what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import shedjoin as sj
+from shedjoin import Budget, MostImportant, Within, local
+from shedjoin.policies import Fifo, Policy
+
+SECOND_US = 1_000_000
+WIDE = Within(before="300 seconds", after="300 seconds")
+Span = tuple[float, float]
+
+
+def table(
+    name: str, span: Span, rows: int, rng: np.random.Generator, keys: int = 300
+) -> pa.Table:
+    """Rows at random times of a span, in seconds, with keys that are alike."""
+    seconds = np.sort(rng.uniform(*span, rows))
+    time = pa.array((seconds * SECOND_US).astype(np.int64), pa.timestamp("us"))
+    return pa.table({"k": rng.integers(0, keys, rows), name: time})
+
+
+def joined(batches: Sequence[Any], within: Within = WIDE, **options: Any) -> local.Run:  # noqa: ANN401
+    common: dict[str, Any] = {"on": "k", "time": ("l", "r"), "collect": False}
+    return local.join(batches, within=within, **common, **options)
+
+
+@pytest.mark.parametrize("policy", [None, Fifo()])
+@pytest.mark.parametrize("shards", [1, 2])
+def test_rows_ahead_of_the_other_stream_are_not_forgotten(
+    policy: Policy | None, shards: int
+) -> None:
+    """The left stream runs ahead and is shed; its partners come much later."""
+    rng = np.random.default_rng(1)
+    batches = [
+        (
+            table("l", (100 * n, 100 * n + 100), 100, rng),
+            table("r", (100 * n, 100 * n + 100), 100, rng),
+        )
+        for n in range(3)
+    ]
+    ahead = table("l", (2300, 2330), 3000, rng), table("r", (300, 310), 20, rng)
+    nothing = ahead[0].slice(0, 0)
+    follow = [(310 + 190 * n, 500 + 190 * n) for n in range(10)]
+    follow += [(2210 + 60 * n, 2270 + 60 * n) for n in range(4)]
+    batches += [ahead, *((nothing, table("r", span, 120, rng)) for span in follow)]
+    exact = joined(batches, shards=shards)
+    budget = Budget(rows=2000, split=0.3)
+    run = joined(batches, shards=shards, budget=budget, keep=policy)
+    for found, whole in zip(run.batches[-3:], exact.batches[-3:], strict=True):
+        true = found.report.matched / whole.report.matched
+        assert true < 0.5
+        assert found.report.recall_state == "estimated"
+        assert found.report.recall == pytest.approx(true, abs=0.1)
+
+
+NEEDS: dict[str, tuple[list[Span], int, Within, str]] = {
+    "a backlog of 40 windows": (
+        [(0, 2400), *((2400 + 10 * n, 2410 + 10 * n) for n in range(6))],
+        20,
+        Within(before="60 seconds", after="60 seconds"),
+        "0 seconds",
+    ),
+    "one stream waits, rows come late": (
+        [(60 * n, 60 * n + 60) for n in range(12)],
+        20,
+        Within(after="60 seconds"),
+        "5 minutes",
+    ),
+    "one stream waits, long micro-batches": (
+        [(300 * n, 300 * n + 300) for n in range(8)],
+        10,
+        Within(after="10 minutes"),
+        "10 seconds",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NEEDS)
+def test_what_is_needed_by_micro_batches_of_any_length(name: str) -> None:
+    spans, rate, within, lateness = NEEDS[name]
+    rng = np.random.default_rng(2)
+    batches = [
+        tuple(table(side, span, int(rate * (span[1] - span[0])), rng) for side in "lr")
+        for span in spans
+    ]
+    exact = joined(batches, within, lateness=lateness)
+    run = joined(batches, within, lateness=lateness, budget=Budget(rows=500))
+    for found, whole in zip(run.batches[1:], exact.batches[1:], strict=True):
+        held, size = sum(whole.report.resident), whole.report.state_bytes
+        assert found.report.needed_rows == pytest.approx(held, rel=0.05, abs=5)
+        assert found.report.needed_bytes == pytest.approx(size, rel=0.1)
+
+
+def test_importance_of_both_signs_has_no_recall() -> None:
+    """What is kept is positive, and what is missing negative."""
+    rng = np.random.default_rng(5)
+    batches = []
+    for number in range(9):
+        left, right = (
+            table(side, (100 * number, 100 * number + 100), 800, rng, keys=40)
+            for side in "lr"
+        )
+        left = left.append_column("worth", pa.array(rng.normal(-0.5, 1.0, 800)))
+        batches.append((left, right))
+    keep = MostImportant(("worth", None))
+    within = Within(before="60 seconds", after="60 seconds")
+    run = joined(batches, within, budget=Budget(rows=200), keep=keep)
+    told = run.report
+    assert told.so_far_missed_importance < 0.0 < told.so_far_importance
+    assert told.importance_recall_so_far.value is None
+    whole = joined(batches, within).report.matched
+    assert told.recall == pytest.approx(told.matched / whole, abs=0.05)
+    assert told.recall_state == "estimated"
+    assert "importance recall            unknown" in str(run)
+
+
+def test_a_run_without_micro_batches_can_be_printed() -> None:
+    run = joined([])
+    assert str(run).startswith("0 micro-batches")
+    assert run.results.num_rows == 0
+
+
+def test_a_time_at_the_end_of_its_range_can_be_sized() -> None:
+    """The greatest nanosecond is a usual mark for "never"."""
+    step = 10 * 1_000_000_000
+    start = 1_700_000_000 * 1_000_000_000
+    tables = []
+    for name, last in (("l", (1 << 63) - 1), ("r", None)):
+        time = start + step * np.arange(100)
+        if last is not None:
+            time[-1] = last
+        stamps = pa.array(time, pa.timestamp("ns"))
+        tables.append(pa.table({"k": np.arange(100) % 5, name: stamps}))
+    within = Within(before="1 minute", after="1 minute")
+    sizing = sj.size(*tables, on="k", within=within, time=("l", "r"), parts=(0.5,))
+    exact = joined([tuple(tables)], within)
+    assert sizing.results == exact.report.matched

@@ -1,0 +1,129 @@
+"""Shards that share a budget: it is kept, it goes where results are, and it repeats."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from shedjoin import Budget, Within, local
+from shedjoin.datasets.workloads import Frequencies, zipf
+from shedjoin.local.run import Run
+from shedjoin.policies import Age, Fifo, Policy, Prob
+
+ROWS = 300
+JOIN: dict[str, Any] = {
+    "on": "key",
+    "within": Within(before="300 seconds", after="300 seconds"),
+    "time": ("left_time", "right_time"),
+}
+Batches = list[tuple[pa.Table, pa.Table]]
+
+
+@lru_cache
+def drifting(batches: int = 12) -> Batches:
+    """A fifth of the keys changes every third of a window."""
+    keys = Frequencies(3_000, 1.0, drift_s=100, drift_part=0.2, seed=103)
+    return zipf(keys, rows=8_000, seconds=900, batches=batches, seed=103)
+
+
+def few() -> Batches:
+    """The first half of them."""
+    return drifting()[:6]
+
+
+def joined(shards: int, **settings: Any) -> Run:  # noqa: ANN401
+    given: dict[str, Any] = {"budget": Budget(rows=ROWS), "collect": False} | settings
+    tables = given.pop("tables", drifting())
+    return local.join(tables, shards=shards, **JOIN, **given)
+
+
+def matched(run: Run) -> list[int]:
+    return [batch.report.matched for batch in run.batches]
+
+
+@lru_cache
+def usual() -> list[int]:
+    """Results of a few micro-batches on five shards."""
+    return matched(joined(5, tables=few()))
+
+
+@pytest.mark.parametrize(
+    ("shards", "policy"), [(2, None), (7, None), (5, Fifo()), (3, Age())], ids=str
+)
+def test_the_shares_add_up_to_the_budget(shards: int, policy: Policy | None) -> None:
+    """At the end of every micro-batch, whatever moved within it."""
+    run = joined(shards, keep=policy)
+    for batch in run.batches:
+        assert batch.report.budget == ROWS
+        assert sum(batch.report.resident) <= ROWS
+    assert sum(run.batches[-1].report.resident) > 0.8 * ROWS
+
+
+def test_a_budget_in_bytes_is_kept_to_the_byte() -> None:
+    run = joined(5, budget=Budget(memory=40_000))
+    for batch in run.batches:
+        assert batch.report.budget == 40_000
+        assert batch.report.state_bytes <= 40_000
+    assert run.batches[-1].report.state_bytes > 20_000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "batches", [3, pytest.param(24, marks=pytest.mark.long)], ids=str
+)
+def test_many_shards_keep_nearly_what_one_keeps(batches: int) -> None:
+    """An equal division keeps half of it."""
+    tables = drifting(batches)
+    alone, shared = (sum(matched(joined(n, tables=tables))) for n in (1, 12))
+    equal = Budget(rows=ROWS, by_shard=[1 / 12] * 12)
+    divided = sum(matched(joined(12, tables=tables, budget=equal)))
+    assert shared > 0.85 * alone
+    assert divided < 0.75 * alone
+
+
+def test_restarts_and_the_way_rows_come_change_nothing() -> None:
+    for settings in ({"restart_every": 1}, {"blobs": 5, "shuffle_seed": 3}):
+        assert matched(joined(5, tables=few(), **settings)) == usual()
+
+
+def test_a_row_from_the_far_future_does_not_move_the_budget() -> None:
+    first, *others = few()
+    left, right = first
+    at = left.schema.get_field_index("left_time")
+    times = pa.array([4_000_000_000_000_000], left.schema.field(at).type)
+    lone = left.slice(0, 1).set_column(at, left.schema.field(at), times)
+    disturbed = [(pa.concat_tables([left, lone]), right), *others]
+    found = sum(matched(joined(5, tables=disturbed)))
+    assert found > 0.95 * sum(usual())
+
+
+def test_an_equal_division_can_be_asked_for() -> None:
+    equal = Budget(rows=ROWS, by_shard=[0.2] * 5)
+    changed = joined(4, tables=few(), control={4: [{"budget": {"rows": 100}}]})
+    assert matched(joined(5, tables=few(), budget=equal)) != usual()
+    assert changed.batches[4].report.budget == 100
+    assert sum(changed.batches[4].report.resident) <= 100
+
+
+def test_frequent_keys_of_several_streams_get_room() -> None:
+    tables = [
+        {
+            name: pa.table({"key": rows["key"], "t": rows[f"{side}_time"]})
+            for name, side, rows in zip("ab", ("left", "right"), pair, strict=True)
+        }
+        for pair in drifting()
+    ]
+    budget = Budget(rows=ROWS)
+    settings: dict[str, Any] = {"on": "key", "within": "300 seconds"}
+    settings["time"] = {"a": "t", "b": "t"}
+
+    def found(**given: Any) -> Run:  # noqa: ANN401
+        return local.multijoin(tables, keep=Prob(), **settings, **given)
+
+    shared = found(shards=8, budget=budget)
+    equal = found(shards=8, budget=Budget(rows=ROWS, by_shard=[1 / 8] * 8))
+    assert all(batch.report.budget == ROWS for batch in shared.batches)
+    assert shared.report.matched > 1.2 * equal.report.matched
