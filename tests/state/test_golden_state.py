@@ -9,7 +9,7 @@ from shedjoin.local.shard import LocalShard
 from .goldens import DATA, KINDS, last, spec_of
 
 
-@pytest.mark.parametrize("form", [4, 5])
+@pytest.mark.parametrize("form", [4, 5, 6])
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_state_is_read_and_gone_on_from(kind: str, form: int) -> None:
     folder = DATA / f"{kind}-{form}"
