@@ -61,7 +61,8 @@ def by_keys(
 
     Notes
     -----
-    A row is worth as much as rows of its key come on the other streams. A cell has many
+    A row is worth as much as rows of its key come on those of the other streams that
+    have frequent keys. A cell has many
     rare keys and perhaps a frequent one, which stands out: what is beyond the cell in
     the middle, and beyond chance, is taken for that key. What is left of the budget
     when all frequent keys have room is divided equally: rare keys are spread evenly.
@@ -75,8 +76,9 @@ def by_keys(
     streams = held.shape[0]
     usual = np.array([_estimates(*lately[:, stream]) for stream in range(streams)])
     beyond = np.array([_beyond_chance(each) for each in usual])
-    others = (np.delete(beyond, stream, axis=0) for stream in range(streams))
-    value = np.concatenate([np.prod(each, axis=0) for each in others])
+    value = np.concatenate(
+        [_partners(np.delete(beyond, stream, axis=0)) for stream in range(streams)]
+    )
     middle = np.median(held, axis=1).astype(np.int64)
     rows = np.maximum(held - middle[:, None], 0).ravel()
     order = np.argsort(-value, kind="stable")
@@ -108,6 +110,16 @@ def _estimates(window: IntArray, part: IntArray) -> FloatArray:
     fall = part * longer * (part / np.maximum(expected, 1e-9))
     differs = np.abs(part - expected) > _DOUBT * np.sqrt(expected + 1.0)
     return np.where(differs, np.where(part > expected, rise, fall), steady)
+
+
+def _partners(beyond: FloatArray) -> FloatArray:
+    """Partners of a frequent key on all other streams, by cell.
+
+    A stream without frequent keys brings as many for each key.
+    """
+    some = beyond[beyond.any(axis=1)]
+    found: FloatArray = np.prod(some, axis=0) * bool(some.size)
+    return found
 
 
 def _beyond_chance(count: FloatArray) -> FloatArray:

@@ -18,7 +18,7 @@ from shedjoin.operators.frame.join import Opening
 from shedjoin.operators.frame.kept_models import KeptModels
 from shedjoin.operators.frame.needed import Needed
 from shedjoin.operators.frame.ordered import Ordered, budget_sizes
-from shedjoin.operators.frame.sharing import Share, Sharing
+from shedjoin.operators.frame.sharing import USABLE, Share, Sharing
 from shedjoin.sampling.lags import lags_of
 from shedjoin.sampling.thresholds import Thresholds
 from shedjoin.spec.importance import Importances, importance_of
@@ -32,9 +32,6 @@ from shedjoin.types import Grid, IntArray
 _TYPICAL_ROW_BYTES = 256
 _FARTHEST = 8.0
 """Factor by which work may differ from what was meant."""
-USABLE = 0.8
-"""Part of a budget in bytes for residents; the rest is for rows that died lately and
-for free slots, so that not every shed rewrites a segment."""
 
 
 class Paced(NamedTuple):
@@ -84,9 +81,9 @@ class BudgetedStore:
         self.shard = shard
         self.thresholds = Thresholds(len(spec.streams))
         self.lags = lags_of(spec)
-        self.sharing = Sharing(opening, own, by_keys=self.shedding.policy.by_keys)
         self.in_bytes = budget.in_bytes
         self.slot_bytes = slot_bytes(len(spec.streams))
+        self.sharing = Sharing(opening, own, index_bytes=self.slot_bytes)
         self.pooled = budget.split is None
         self.limit(self.sharing.now)
         self.table = table

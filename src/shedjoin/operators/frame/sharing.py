@@ -36,6 +36,9 @@ _SLOTS = 16
 """Slots that are remembered: a window has eight, if it is longer than some seconds."""
 _PART = 2
 """Slots of the last part of a window."""
+USABLE = 0.8
+"""Part of a budget in bytes for residents; the rest is for rows that died lately and
+for free slots, so that not every shed rewrites a segment."""
 _MOST = 32
 """How often the division may change within a micro-batch."""
 _NEVER = -(1 << 62)
@@ -69,17 +72,20 @@ class Sharing:
         What the join starts from.
     own : dict
         What :meth:`write` gave when it was stored; empty if there was nothing.
-    by_keys : bool
-        Whether rows of frequent keys are worth more than others.
+    index_bytes : int
+        What a row takes from a budget in bytes beside its columns.
     """
 
-    def __init__(self, opening: Opening, own: dict[str, Any], *, by_keys: bool) -> None:
+    def __init__(
+        self, opening: Opening, own: dict[str, Any], *, index_bytes: int
+    ) -> None:
         spec, shedding = opening.spec, opening.spec.shedding
         if shedding is None:
             raise TypeError(spec)
         self._spec, self._shard = spec, opening.shard
         self._budget = shedding.budget
-        self._by_keys = by_keys
+        self._by_keys = shedding.policy.by_keys
+        self._index_bytes = index_bytes
         self.part = 1.0
         """Part of the whole budget that is in force."""
         self.is_shared = is_shared(spec)
@@ -208,7 +214,8 @@ class Sharing:
         """Divide budgets by what came; give the share of this shard of each."""
         shards, row_bytes = self._spec.shards, 1
         if self._budget.in_bytes:
-            row_bytes = max(1, self._sizes[1] // max(1, self._sizes[0]))
+            mean = self._sizes[1] // max(1, self._sizes[0])
+            row_bytes = max(1, int((mean + self._index_bytes) / USABLE))
         held = np.array(
             [
                 self._since(stream, -(-max(keep, 0) // slot_us(self._spec)))

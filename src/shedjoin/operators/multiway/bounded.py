@@ -70,13 +70,13 @@ class BoundedJoin:
         words = Models.words_of(len(spec.streams), reach(spec))
         kept = KeptModels(opening, own, self._make_models, words)
         learning = Learning(spec, kept, own.get("learning"))
-        sharing = Sharing(opening, own, by_keys=spec.shedding.policy.by_keys)
+        entries = [Layout.of(spec, each).row_bytes for each in self.store.streams]
+        sharing = Sharing(opening, own, index_bytes=max(entries))
         shedder = Shedder(self.store, spec.shedding, sharing.now.size, learning)
         known = Completeness.of(opening.directory)
         losses = Losses(spec, known, own.get("losses"))
         self._gone = GoneLog(own.get("gone", ()))
         parts = self.store, learning, shedder, losses, known, sharing
-        entries = [Layout.of(spec, each).row_bytes for each in self.store.streams]
         needed = Needed(spec, own, entries if spec.terms else None)
         self._bounded = Bounded(*parts, needed)
         if kept.forgotten:

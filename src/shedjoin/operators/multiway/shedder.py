@@ -10,6 +10,7 @@ import numpy as np
 from shedjoin.kernels.ranges import KEY, PLACE, TIME
 from shedjoin.models.words import reals
 from shedjoin.operators.frame import answers
+from shedjoin.operators.frame.sharing import USABLE
 from shedjoin.operators.multiway.bounded_store import BoundedStore
 from shedjoin.operators.multiway.counted import counted_keys
 from shedjoin.operators.multiway.layout import NUMBER, SIZE, WORTH
@@ -22,8 +23,6 @@ _PARTS = 8
 """Arrivals are taken in blocks of this part of the budget."""
 _LEAST_ROWS, _LEAST_BYTES = 1 << 8, 1 << 16
 """No block has to be smaller: so much more may be held before the budget is kept."""
-_USABLE = 0.8
-"""Part of a budget in bytes for residents; the rest is for rows that died lately."""
 TYPICAL_ROW_BYTES = 256
 NOBODY = np.iinfo(np.int64).max
 
@@ -70,7 +69,7 @@ class Shedder:
     def limit(self, share: int) -> None:
         """Hold so much from now on, once the others have been shed."""
         self._share = share
-        whole = int(_USABLE * share) if self._in_bytes else share
+        whole = int(USABLE * share) if self._in_bytes else share
         budget, streams = self._shedding.budget, len(self._store.streams)
         self._capacity = np.array(budget.by_pool(whole, streams))
         if self._pooled:
