@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -127,3 +128,54 @@ def test_frequent_keys_of_several_streams_get_room() -> None:
     equal = found(shards=8, budget=Budget(rows=ROWS, by_shard=[1 / 8] * 8))
     assert all(batch.report.budget == ROWS for batch in shared.batches)
     assert shared.report.matched > 1.2 * equal.report.matched
+
+
+def zipfian(name: str, batch: int, z: float, rng: np.random.Generator) -> pa.Table:
+    """A thousand rows of a minute."""
+    chance = 1 / np.arange(1, 3_001) ** z
+    time = np.sort(rng.uniform(batch * 60, batch * 60 + 60, 1_000))
+    return pa.table(
+        {
+            "key": rng.choice(3_000, 1_000, p=chance / chance.sum()),
+            name: pa.array((time * 1e6).astype(np.int64), pa.timestamp("us")),
+        }
+    )
+
+
+def test_narrow_rows_under_a_budget_in_bytes_get_room() -> None:
+    """A row also takes a slot, which is most of it if it has few columns."""
+    rng = np.random.default_rng(1)
+    tables = [
+        (
+            zipfian("left_time", batch, 1.0, rng),
+            zipfian("right_time", batch, 1.0, rng),
+        )
+        for batch in range(8)
+    ]
+    alone, shared = (
+        sum(matched(joined(n, tables=tables, budget=Budget(memory=150_000))))
+        for n in (1, 12)
+    )
+    assert shared > 0.9 * alone
+
+
+def test_a_stream_without_frequent_keys_does_not_make_shares_equal() -> None:
+    rng = np.random.default_rng(1)
+    tables = [
+        {
+            name: zipfian(name, batch, z, rng)
+            for name, z in zip("abc", (1, 1, 0), strict=True)
+        }
+        for batch in range(8)
+    ]
+    settings: dict[str, Any] = {
+        "on": "key",
+        "within": "300 seconds",
+        "time": {name: name for name in "abc"},
+        "budget": Budget(rows=1_000),
+        "collect": False,
+    }
+    alone, shared = (
+        local.multijoin(tables, shards=n, **settings).report.matched for n in (1, 12)
+    )
+    assert shared > 0.85 * alone

@@ -61,8 +61,7 @@ def by_keys(
 
     Notes
     -----
-    A row is worth as much as rows of its key come on those of the other streams that
-    have frequent keys. A cell has many
+    A row is worth as much as rows of its key come on the other streams. A cell has many
     rare keys and perhaps a frequent one, which stands out: what is beyond the cell in
     the middle, and beyond chance, is taken for that key. What is left of the budget
     when all frequent keys have room is divided equally: rare keys are spread evenly.
@@ -76,9 +75,8 @@ def by_keys(
     streams = held.shape[0]
     usual = np.array([_estimates(*lately[:, stream]) for stream in range(streams)])
     beyond = np.array([_beyond_chance(each) for each in usual])
-    value = np.concatenate(
-        [_partners(np.delete(beyond, stream, axis=0)) for stream in range(streams)]
-    )
+    others = (np.arange(streams) != stream for stream in range(streams))
+    value = np.concatenate([_partners(usual[own], beyond[own]) for own in others])
     middle = np.median(held, axis=1).astype(np.int64)
     rows = np.maximum(held - middle[:, None], 0).ravel()
     order = np.argsort(-value, kind="stable")
@@ -112,13 +110,13 @@ def _estimates(window: IntArray, part: IntArray) -> FloatArray:
     return np.where(differs, np.where(part > expected, rise, fall), steady)
 
 
-def _partners(beyond: FloatArray) -> FloatArray:
-    """Partners of a frequent key on all other streams, by cell.
+def _partners(usual: FloatArray, beyond: FloatArray) -> FloatArray:
+    """Partners of a frequent key on all other streams, by cell; 0 if it has none.
 
-    A stream without frequent keys brings as many for each key.
+    On a stream where it is not frequent, it has as many as other keys.
     """
-    some = beyond[beyond.any(axis=1)]
-    found: FloatArray = np.prod(some, axis=0) * bool(some.size)
+    middle = np.median(usual, axis=1, keepdims=True) + 1.0
+    found: FloatArray = np.prod(beyond + middle, axis=0) * beyond.any(axis=0)
     return found
 
 

@@ -22,7 +22,7 @@ from shedjoin.models.recall_curve import LEVELS, RecallCurve
 from shedjoin.models.words import Shape, reals
 from shedjoin.types import BoolArray, FloatArray, Grid, IntArray
 
-ROOM = 1 << 11
+ROOM = 1 << 12
 """Rows that are sampled, at most."""
 _ALL = 1 << 31
 _TICKS = 32

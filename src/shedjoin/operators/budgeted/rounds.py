@@ -118,17 +118,20 @@ class Rounds:
             for pairs in self._block(done, end):
                 matched += pairs.arrival.size
                 yield pairs
+            # Before the models count these arrivals: a row that only one arrival
+            # matches would be let go as one that was matched, in view of its match.
+            clock = self._store.table.clock_us
+            fade = models.frequency.faded(max(since, clock) - since)
+            self._miniature.observe(self._arriving, fade)
             exact = models.meter.exact
             if self._counted.key.size:
                 models.observe(
                     *self._counted[:5],
-                    clock_us=self._store.table.clock_us,
+                    clock_us=clock,
                     watched=self._watched,
                     results=self._results,
                 )
             exact = models.meter.exact - exact
-            fade = models.faded(since)
-            self._miniature.observe(self._arriving, fade)
             if self._store.kept_models.make_room():
                 self._show_models()
             load.count(self._store, end - done, matched, exact, fade)
