@@ -16,13 +16,20 @@ from shedjoin.spec.recall import ESTIMATED
 from shedjoin.spec.report import OTHER_BUDGETS, Report
 from shedjoin.types import IntArray
 
+_NONE = 0
+"""No budget: as long as there is no miniature, and before."""
 _UNTOLD = 2
 """Windows after which the curve tells what there is to find."""
 
 
 def has_miniature(store: BudgetedStore) -> bool:
-    """Whether it is known what would be held with another budget."""
-    return store.shedding.is_foreseen and store.through is None
+    """Whether it is known what would be held with another budget.
+
+    A throttle lets rows go, and results, that the miniature knows nothing of.
+    """
+    shedding = store.shedding
+    limits = shedding.budget.limits_memory and not shedding.throttle.active
+    return limits and shedding.is_foreseen and store.through is None
 
 
 def begin_with_part(store: BudgetedStore) -> None:
@@ -33,7 +40,11 @@ def begin_with_part(store: BudgetedStore) -> None:
     """
     small, shedding = store.models.miniature, store.shedding
     clock = store.models.clock_us
-    if small is None or not has_miniature(store):
+    if small is None:
+        return
+    if not has_miniature(store):
+        small.begin(_NONE, clock)
+        store.sharing.part = 1.0
         return
     recall, part = shedding.budget.recall, 1.0
     # Not the policy's own text, which may differ from process to process.

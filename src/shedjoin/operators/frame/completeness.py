@@ -23,13 +23,17 @@ _NEVER = -(1 << 62)
 class Measured(NamedTuple):
     """Results that were found, and what is missing beside them.
 
-    ``so_far`` has the variances of all that was ever missed.
+    ``so_far`` has the variances of all that was ever missed. ``off`` and
+    ``importance_off`` are standard deviations of what is missed in this micro-batch for
+    reasons that are the same in all of them: they add up.
     """
 
     results: float
     importance: float
     missed: Missed = Missed()
     so_far: Missed = Missed()
+    off: float = 0.0
+    importance_off: float = 0.0
 
 
 NOTHING = Measured(0.0, 0.0)
@@ -52,6 +56,7 @@ class Completeness:
         self._came_us: int = facts.get("came_us", _NEVER)
         self._untold: dict[str, int] = dict(facts.get("untold", {}))
         self._so_far: list[float] = list(facts.get("so_far", [0.0] * 4))
+        self._off: list[float] = list(facts.get("off", [0.0] * 2))
         self._was_complete = True
 
     @staticmethod
@@ -75,6 +80,7 @@ class Completeness:
                 "came_us": self._came_us,
                 "untold": self._untold,
                 "so_far": self._so_far,
+                "off": self._off,
             }
         }
 
@@ -145,27 +151,36 @@ class Completeness:
         code = ESTIMATED
         # Where nothing comes, nothing is missed.
         if self._was_complete or not (any(report.seen) or report.changes):
-            code, measured = EXACT, measured._replace(missed=Missed())
+            code, measured = EXACT, _nothing_missed(measured)
         elif reason or self._untold:
             code = max(reason, *map(int, self._untold), EXACT)
-            measured = measured._replace(results=0.0, importance=0.0, missed=Missed())
+            measured = _nothing_missed(measured)._replace(results=0.0, importance=0.0)
         found, missed = measured, measured.missed
         added = found.results, found.importance, missed.results, missed.importance
         self._so_far = [a + b for a, b in zip(self._so_far, added, strict=True)]
         results, importance, missed_results, missed_importance = self._so_far
+        off = found.off, found.importance_off
+        self._off = [a + b for a, b in zip(self._off, off, strict=True)]
+        so_far_off, so_far_importance_off = self._off
         return replace(
             report,
             recall_code=code,
             measured=found.results,
             measured_importance=found.importance,
             missed=missed.results,
-            missed_variance=missed.variance,
+            missed_variance=missed.variance + found.off**2,
             missed_importance=missed.importance,
-            missed_importance_variance=missed.importance_variance,
+            missed_importance_variance=missed.importance_variance
+            + found.importance_off**2,
             so_far_measured=results,
             so_far_importance=importance,
             so_far_missed=missed_results,
-            so_far_variance=found.so_far.variance,
+            so_far_variance=found.so_far.variance + so_far_off**2,
             so_far_missed_importance=missed_importance,
-            so_far_importance_variance=found.so_far.importance_variance,
+            so_far_importance_variance=found.so_far.importance_variance
+            + so_far_importance_off**2,
         )
+
+
+def _nothing_missed(measured: Measured) -> Measured:
+    return measured._replace(missed=Missed(), off=0.0, importance_off=0.0)

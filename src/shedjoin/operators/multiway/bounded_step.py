@@ -109,7 +109,14 @@ def _told(join: Bounded, found: Found, report: Report) -> Report:
         importance=found.importance,
         **needed.end(store.watermark_ms),  # type: ignore[arg-type]  # whole
     )
-    measured = Measured(found.alike, found.alike_importance, *learning.models.missed())
+    missed, so_far = learning.models.missed()
+    # Of a Band it is not known whether as much is missing across cells as within them.
+    across = max(0.0, 1.0 - found.alike / max(1, report.matched))
+    measured = Measured(
+        *(found.alike, found.alike_importance, missed, so_far),
+        off=across * abs(missed.results),
+        importance_off=across * abs(missed.importance),
+    )
     return join.completeness.told(
         report,
         measured,

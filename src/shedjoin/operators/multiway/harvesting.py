@@ -192,7 +192,9 @@ class Harvesting:
         drops = self.configuration.admit is not None
         reason = DROPPED if not drops and self._completeness.lacks else EXACT
         missed = Missed(exact - report.matched, exact - report.matched)
-        measured = Measured(report.matched, 0.0, missed)
+        off = 0.0 if drops else self.learned.results_off(self._seen)
+        off *= exact > report.matched
+        measured = Measured(report.matched, 0.0, missed, off=off)
         skips = self._throttle.active or self._dropped_us > _NEVER
         return self._completeness.told(report, measured, skips=skips, reason=reason)
 

@@ -97,6 +97,25 @@ class Learned:
         met = (self.pair_partial[own, met] for own, met in enumerate(others))
         return max(float(found.min()) for found in met)
 
+    def results_off(self, seen: IntArray) -> float:
+        """Standard deviation of the results that so many arrivals are expected to have.
+
+        Results of an arrival are a product over hops, each known from a few arrivals.
+        """
+        variance = 0.0
+        for stream, order in enumerate(self.orders):
+            if not self.counted[stream]:
+                continue
+            mean, relative = self.results[stream] / self.counted[stream], 0.0
+            for other in order:
+                partial = self.partial[stream, other]
+                found = self.matches[stream, other].sum()
+                if partial and found:
+                    square = self.squares[stream, other] / found**2
+                    relative += max(square - 1.0 / partial, 1.0 / found)
+            variance += (float(seen[stream]) * mean) ** 2 * relative
+        return float(np.sqrt(variance))
+
     def fade(self, time_us: float, half_us: float) -> None:
         """Let time pass to the mean time of new arrivals, at most a half-life.
 
