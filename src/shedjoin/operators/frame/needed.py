@@ -81,6 +81,8 @@ class _Books:
                 rows * (width_us - _gone(part, width_us, expired_us)) // width_us
                 for part, rows in held.items()
             )
+            # The last row of a run goes with the end of its stretch of time.
+            alive = max(alive, bool(held))
             self.runs[place] = self.runs[place]._replace(alive=alive)
         left = [place for place, run in enumerate(self.runs) if run.alive]
         self.runs = [self.runs[place] for place in left]
@@ -143,7 +145,13 @@ class Needed:
                 books.tidy()
 
     def add(self, came: Ordered) -> None:
-        """Count arrivals."""
+        """Count arrivals.
+
+        Of a join through a relation nothing is counted: which rows it keeps, and what
+        the relation takes, depends on the relation.
+        """
+        if self._spec.relation is not None:
+            return
         for own in range(len(self._books)):
             time = came.time[came.stream == own]
             if time.size:
@@ -164,6 +172,8 @@ class Needed:
 
     def end(self, watermark_ms: int) -> dict[str, int]:
         """Forget what has expired; count what is left, as fields of the report."""
+        if self._spec.relation is not None:
+            return {}
         self.arrive()
         for stream, books in enumerate(self._books):
             expired_us = self._spec.expired_us(stream, watermark_ms) + 1
