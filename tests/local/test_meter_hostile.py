@@ -29,7 +29,7 @@ def table(
 
 def joined(batches: Sequence[Any], within: Within = WIDE, **options: Any) -> local.Run:  # noqa: ANN401
     common: dict[str, Any] = {"on": "k", "time": ("l", "r"), "collect": False}
-    return local.join(batches, within=within, **common, **options)
+    return local.join(batches, within=within, **common | options)
 
 
 @pytest.mark.parametrize("policy", [None, Fifo()])
@@ -143,3 +143,65 @@ def test_a_time_at_the_end_of_its_range_can_be_sized() -> None:
     sizing = sj.size(*tables, on="k", within=within, time=("l", "r"), parts=(0.5,))
     exact = joined([tuple(tables)], within)
     assert sizing.results == exact.report.matched
+
+
+def test_nothing_is_expected_of_other_budgets_under_a_throttle() -> None:
+    """It lets go of rows and results, whatever the memory."""
+    rng = np.random.default_rng(1)
+    batches = [
+        tuple(table(name, (60 * n, 60 * n + 60), 100, rng) for name in "lr")
+        for n in range(20)
+    ]
+    throttled = [{"throttle": {"share": 0.3, "update": 1.0, "match": 1.0}}]
+    control = {8: throttled, 12: [{"throttle": {"share": 1.0}}]}
+    limits = {"with memory": Budget(rows=400, cpu=0.7), "without": Budget(cpu=0.7)}
+    run = {
+        name: joined(batches, budget=budget, control=control)
+        for name, budget in limits.items()
+    }
+    told = [batch.report.recall_at for batch in run["with memory"].batches]
+    assert all(told[2:8])
+    assert told[8:16] == [None] * 8
+    assert told[19] is not None
+    assert {batch.report.recall_at for batch in run["without"].batches} == {None}
+
+
+def test_a_band_does_not_claim_to_know_results_across_its_cells() -> None:
+    """Those across cells are kept, and those within cells are shed."""
+    rng = np.random.default_rng(1)
+    batches = []
+    for n in range(10):
+        pair = []
+        for name, aside in (("l", -0.01), ("r", 0.01)):
+            rows = table(name, (60 * n, 60 * n + 60), 430, rng)
+            close = 100 + 10 * rng.integers(0, 3, 30) + aside
+            price = np.concatenate([close, 1000.5 + 5 * rng.integers(0, 150, 400)])
+            pair.append(rows.append_column("p", pa.array(rng.permutation(price))))
+        batches.append(tuple(pair))
+    options: dict[str, Any] = {
+        "on": sj.Band("p", 1.0),
+        "within": Within(before="180 seconds", after="180 seconds"),
+    }
+    exact = joined(batches, **options)
+    run = joined(batches, budget=Budget(rows=400), **options)
+    true = run.report.matched / exact.report.matched
+    _, low, high = run.report.recall_so_far
+    assert low is not None
+    assert high is not None
+    assert low < true < high
+
+
+def test_of_a_relation_nothing_is_said_of_what_an_exact_join_needs() -> None:
+    rng = np.random.default_rng(1)
+    left, right = (table(name, (0, 60), 100, rng) for name in "lr")
+    relation = pa.table({"a": np.arange(20), "b": np.arange(20)})
+    run = local.star_join(
+        [(left, right)],
+        relation,
+        on=(("k", "a"), ("k", "b")),
+        within=WIDE,
+        time=("l", "r"),
+        budget=Budget(rows=10),
+    )
+    assert any(run.report.shed)
+    assert run.report.needed_rows == run.report.needed_bytes == 0

@@ -15,7 +15,7 @@ from shedjoin.spec.report import Report
 
 ROWS, BATCHES, SEED = 6000, 12, 5
 SEEDS = (SEED, 6, 7)
-"""Means over these: a shard draws 4,096 rows by lot."""
+"""Means over these: a shard draws 2,048 rows by lot."""
 
 
 def _join(

@@ -1,11 +1,12 @@
 """Arguments that are none are refused with what to write instead."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from shedjoin import Budget, Within, local
+from shedjoin import Budget, Sample, Within, local
 from shedjoin.errors import ParameterError
 from shedjoin.spec.keys import key_pairs
 
@@ -29,6 +30,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "no scheme": (
         {"budget": Budget(rows=5), "recompute": "often"},
         "recompute='often' is not a scheme",
+    ),
+    "one message": (
+        {"budget": Budget(rows=5), "control": {0: {"budget": {"rows": 3}}}},
+        "is not a list of messages",
     ),
 }
 
@@ -65,3 +70,23 @@ def test_a_part_of_numpy(split: Any) -> None:  # noqa: ANN401  (its own types)
 
 def test_a_list_of_parts() -> None:
     assert Budget(rows=9, split=[0.3, 0.7]).by_pool(10, 2) == (3, 7)
+
+
+def test_tables_that_are_no_pairs() -> None:
+    times = ("shown_at", "clicked_at")
+    with pytest.raises(ParameterError, match="is not a pair of tables"):
+        local.join(BATCHES[0], on="ad_id", within=Within(after="1 minute"), time=times)
+
+
+@pytest.mark.parametrize(
+    ("slip", "better"),
+    [
+        (lambda: Sample("bid"), "Sample(of='bid')"),  # type: ignore[arg-type]
+        (lambda: Budget("512 MB"), "Budget(memory='512 MB')"),  # type: ignore[arg-type]
+        (lambda: Budget(recall=0.95), 'Budget(recall=0.95, memory="8 GB")'),
+    ],
+)
+def test_slips_are_told_what_was_meant(slip: Callable[[], Any], better: str) -> None:
+    with pytest.raises(ParameterError) as raised:
+        slip()
+    assert better in raised.value.fix

@@ -49,7 +49,10 @@ def measure(  # noqa: PLR0913  (a parameter for each option)
     shards: Annotated[int, typer.Option(min=1, help="Shards of the query.")] = 1,
     part: Annotated[
         list[float] | None,
-        typer.Option(help="Memory size as part of the exact join's; repeat for more."),
+        typer.Option(
+            help="Memory to measure, as a part of one that holds every row; repeat for "
+            "more."
+        ),
     ] = None,
     micro_batch: Annotated[
         str | None, typer.Option(help="Trigger interval of the query.")

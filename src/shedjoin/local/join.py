@@ -10,7 +10,7 @@ import pyarrow as pa
 from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner, check_shards
-from shedjoin.local.tables import make_spec
+from shedjoin.local.tables import check_tables, make_spec
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, shedding_of, values_of
 from shedjoin.spec.budget import Budget
@@ -60,7 +60,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     lateness : duration, or (duration, duration)
         How far each stream's watermark stays behind its greatest event time.
     shards : int, default 1
-        Number of shards.
+        Number of shards. They run one after another, so that many take longer.
     restart_every : int, default 0
         Start again from the stored bytes after so many micro-batches; 0 is never.
     blobs, shuffle_seed : int
@@ -98,6 +98,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     runner: Runner | None = None
     for number, tables in enumerate(batches):
         if runner is None:
+            check_tables(tables)
             schemas = (tables[0].schema, tables[1].schema)
             spec = make_spec(schemas, on, within, time, shards, suffixes, cells)
             worth = (None, None)

@@ -102,6 +102,11 @@ class Runner:
 
 def _messages(settings: Sequence[Mapping[str, Any]], number: int) -> Messages:
     """Messages as files would bring them; a wrong one raises ``ParameterError``."""
+    if isinstance(settings, Mapping):
+        raise ParameterError(
+            f"control={{{number}: {settings!r}}} is not a list of messages.",
+            fix=f"write control={{{number}: [{settings!r}]}}.",
+        )
     sent = [
         Sent(f"{number:06d}-{place:06d}", encode_message(**each))
         for place, each in enumerate(settings)

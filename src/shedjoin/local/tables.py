@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from shedjoin.columns.hashing import hash_rows
 from shedjoin.columns.hot import fits_64_bits
 from shedjoin.columns.terms import Streams
-from shedjoin.errors import ColumnTypeError
+from shedjoin.errors import ColumnTypeError, ParameterError
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.conditions import OnPair, split_on
 from shedjoin.spec.importance import Source, evaluate
@@ -29,6 +29,16 @@ from shedjoin.spec.streams import (
     StreamSpec,
 )
 from shedjoin.spec.window import Within
+
+
+def check_tables(tables: object) -> None:
+    """Refuse what is not the two tables of a micro-batch."""
+    if isinstance(tables, Sequence) and [*map(type, tables)] == [pa.Table] * 2:
+        return
+    raise ParameterError(
+        f"a micro-batch of type {type(tables).__name__} is not a pair of tables.",
+        fix="pass a list of pairs: local.join([(left, right)], ...).",
+    )
 
 
 def make_spec(

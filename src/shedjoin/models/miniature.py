@@ -22,7 +22,7 @@ from shedjoin.models.recall_curve import LEVELS, RecallCurve
 from shedjoin.models.words import Shape, reals
 from shedjoin.types import BoolArray, FloatArray, Grid, IntArray
 
-ROOM = 1 << 12
+ROOM = 1 << 11
 """Rows that are sampled, at most."""
 _ALL = 1 << 31
 _TICKS = 32
@@ -36,6 +36,8 @@ _END, _HALVINGS, _TICK, _SETTLED, _BEGUN, _OF = range(6)
 let go, and the first number since; when it was begun anew, and for which budget."""
 _OTHER = 0x5851F42D4C957F2D
 """Tells keys of the second stream from those of the first."""
+NO_BUDGET = -1
+"""In place of a budget: nothing is sampled."""
 _SPARSE = 4
 """Rows that fill a smaller part of the room are too few."""
 
@@ -101,9 +103,13 @@ class Miniature:
     def begin(self, budget: int, clock_us: int) -> None:
         """Begin anew if the budget is another one: rows would be held by other rules.
 
-        ``budget`` is a number that tells budgets apart.
+        ``budget`` is a number that tells budgets apart, or ``NO_BUDGET``.
         """
         if self._facts[_OF] == budget:
+            return
+        if budget != NO_BUDGET and not self._facts[_OF] and self._facts[_END]:
+            # All models began with the first row, within a micro-batch.
+            self._facts[_OF] = budget
             return
         for each in (self._whole, self._real, self._bar, self._facts):
             each[:] = 0

@@ -30,11 +30,11 @@ class RecallCurve:
 
     @staticmethod
     def shapes() -> tuple[Shape, ...]:
-        """Room for results by level and in all, and for the part that is in force."""
-        return (LEVELS + 1,), (1,)
+        """Room for results by level, for the part in force, and for the recall."""
+        return (LEVELS + 1,), (1,), (2,)
 
     def __init__(self, room: Sequence[IntArray]) -> None:
-        self._sums, self._in_force = map(reals, room)
+        self._sums, self._in_force, self._measured = map(reals, room)
 
     @property
     def in_force(self) -> float:
@@ -54,10 +54,16 @@ class RecallCurve:
         """Forget everything: the whole budget is in force."""
         self._sums[:] = 0.0
         self._in_force[0] = 0.0
+        self._measured[:] = 0.0
 
     def fade(self, fade: float) -> None:
         """Let sums of before count less."""
         self._sums *= fade**_QUICKLY
+        self._measured *= fade**_QUICKLY
+
+    def measure(self, emitted: float, exact: float) -> None:
+        """Count results that were emitted with the part that is in force."""
+        self._measured += emitted, exact
 
     def add(self, counted: FloatArray) -> None:
         """Count results of the miniature, by level and in all."""
@@ -92,5 +98,19 @@ class RecallCurve:
         return float(min(factor, 1.0))
 
     def _recalls(self) -> FloatArray:
-        """Recall at all levels, which never falls with more memory."""
-        return np.maximum.accumulate(self._sums[:LEVELS] / self._sums[LEVELS])
+        """Recall at all levels, which never falls with more memory.
+
+        The curve of the sample is moved to the recall that is measured with the part
+        that is in force: what is found with less is the same part of that, and what is
+        missing with more.
+        """
+        sums = self._sums[:LEVELS] / self._sums[LEVELS]
+        found: FloatArray = np.maximum.accumulate(sums)
+        emitted, exact = self._measured.tolist()
+        sampled = float(np.interp(self.in_force, FACTORS, found))
+        if exact <= 0.0 or not 0.0 < sampled < 1.0:
+            return found
+        known = min(max(emitted / exact, 0.0), 1.0)
+        less, more = found * (known / sampled), (1 - known) / (1 - sampled)
+        moved = np.where(self.in_force >= FACTORS, less, 1 - (1 - found) * more)
+        return np.maximum.accumulate(moved.clip(0.0, 1.0))

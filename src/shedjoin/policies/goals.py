@@ -103,7 +103,8 @@ seed=0), which does not go by values.
         if self.by is not None and not isinstance(self.by, SamplingPolicy):
             raise ParameterError(
                 f"Sample(by={self.by!r}) is not a sample.",
-                fix="write Sample(), or Sample(by=policies.PpsCluster()).",
+                fix=f"write Sample(of={self.by!r}) for the sum of a column, Sample() "
+                "for counts, or Sample(by=policies.PpsCluster()).",
             )
         if self.of is not None and isinstance(self.by, EqCluster | Uniform):
             raise ParameterError(

@@ -95,7 +95,14 @@ class Budget:
                 f"{self!r} must say one of rows and memory.",
                 fix='write Budget(rows=1_000_000) or Budget(memory="512 MB").',
             )
-        if self.rows is None and self.memory is None and self.cpu is None:
+        if self.rows is not None and (type(self.rows) is not int or self.rows < 0):
+            bytes_ = isinstance(self.rows, str)
+            meant = f"Budget(memory={self.rows!r}) or " if bytes_ else ""
+            raise ParameterError(
+                f"rows={self.rows!r} is not a number of rows.",
+                fix=f"write {meant}Budget(rows=1_000_000); 0 keeps nothing.",
+            )
+        if not self.limits_memory and self.cpu is None and self.recall is None:
             raise ParameterError(
                 f"{self!r} limits nothing.",
                 fix='write Budget(rows=1_000_000), Budget(memory="512 MB") or '
@@ -110,11 +117,6 @@ class Budget:
                 f"by_shard={self.by_shard!r} are not parts of the whole.",
                 fix="write the part of each shard, such as by_shard=(0.3, 0.7), or "
                 "leave it out for equal ones.",
-            )
-        if self.rows is not None and (type(self.rows) is not int or self.rows < 0):
-            raise ParameterError(
-                f"rows={self.rows!r} is not a number of rows.",
-                fix="write Budget(rows=1_000_000); 0 keeps nothing.",
             )
         if self.split is not None and not _are_parts(_parts(self.split)):
             raise ParameterError(

@@ -8,7 +8,7 @@ from zlib import crc32
 import numpy as np
 
 from shedjoin.kernels.round import RETAIN, Arriving
-from shedjoin.models.miniature import Arrived, Miniature, Now
+from shedjoin.models.miniature import NO_BUDGET, Arrived, Miniature, Now
 from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.budgeted.verbs import Verbs
 from shedjoin.policies.residents import Residents
@@ -16,8 +16,6 @@ from shedjoin.spec.recall import ESTIMATED
 from shedjoin.spec.report import OTHER_BUDGETS, Report
 from shedjoin.types import IntArray
 
-_NONE = 0
-"""No budget: as long as there is no miniature, and before."""
 _UNTOLD = 2
 """Windows after which the curve tells what there is to find."""
 
@@ -43,7 +41,7 @@ def begin_with_part(store: BudgetedStore) -> None:
     if small is None:
         return
     if not has_miniature(store):
-        small.begin(_NONE, clock)
+        small.begin(NO_BUDGET, clock)
         store.sharing.part = 1.0
         return
     recall, part = shedding.budget.recall, 1.0
@@ -65,6 +63,7 @@ def with_other_budgets(store: BudgetedStore, report: Report) -> Report:
     if not small.is_known:
         return report
     exact = report.measured + report.missed
+    small.curve.measure(report.measured, max(exact, 0.0))
     factors = [each * small.curve.in_force for each in OTHER_BUDGETS]
     expected = (exact * small.curve.recalls(factors)).tolist()
     named = dict(zip(OTHER_BUDGETS.values(), expected, strict=True))
