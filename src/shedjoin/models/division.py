@@ -79,8 +79,8 @@ def by_keys(
     value = np.concatenate([_partners(usual[own], beyond[own]) for own in others])
     middle = np.median(held, axis=1).astype(np.int64)
     rows = np.maximum(held - middle[:, None], 0).ravel()
-    order = np.argsort(-value, kind="stable")
-    order = order[(value[order] > 0.0) & (rows[order] > 0)]
+    frequent = np.flatnonzero((value > 0.0) & (rows > 0))
+    order = frequent[np.argsort(-value[frequent], kind="stable")]
     filled = np.cumsum(rows[order])
     shard = (order % held.shape[1]) // (held.shape[1] // shards)
     found = []

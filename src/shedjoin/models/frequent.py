@@ -28,6 +28,8 @@ MOST = 256
 """Frequent keys of a shard, at most."""
 _PLACES = 4 * MOST
 _KEYS, _NEWEST = range(2)
+_RENEWED_BEFORE = 0.25
+"""What counts after a window of keys that were added."""
 
 
 class Rows(NamedTuple):
@@ -59,15 +61,17 @@ class Frequent:
     def shapes(streams: int) -> tuple[Shape, ...]:
         """Room for so many streams: keys, what is counted, and how far it has come.
 
-        The last word is the width of a bucket.
+        The last of the facts is the width of a bucket.
         """
         by_time = MOST, streams, BUCKETS
-        return (MOST,), by_time, by_time, (MOST, streams, LAST), (3 + streams,)
+        facts = (3 + streams,), (1,)
+        return (MOST,), by_time, by_time, (MOST, streams, LAST), *facts
 
     def __init__(
         self, room: Sequence[IntArray], keep_us: tuple[int, ...], behind_us: int = 0
     ) -> None:
-        key, *counted, self._facts = room
+        key, *counted, self._facts, renewed = room
+        self._renewed = reals(renewed)
         self._keep_us = np.array(keep_us)
         reach = 2 * max(1, *keep_us) + max(0, behind_us - max(keep_us))
         self._facts[-1] = self._facts[-1] or -(-reach // BUCKETS)
@@ -124,6 +128,15 @@ class Frequent:
             keys.last[number, stream] = importance
         self._facts[_KEYS] = number + 1
         put_keys(self.size, keys)
+
+    @property
+    def renewed(self) -> float:
+        """Results of keys that were added lately, as a part of all results."""
+        return float(self._renewed[0])
+
+    def renew(self, part: float, windows: float) -> None:
+        """Keys with so large a part of the results are added, windows after others."""
+        self._renewed[0] = self._renewed[0] * _RENEWED_BEFORE**windows + part
 
     def weakest(self) -> tuple[int, float]:
         """Number of the key with the fewest results in the window, and how many."""

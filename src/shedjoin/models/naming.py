@@ -53,6 +53,9 @@ def name_frequent(
     large &= results * count.shape[0] >= _PARTNERS * count.sum(axis=0)
     large[large] = frequent.numbers(names[large]) < 0
     chosen = np.flatnonzero(large)
+    part = float(results[chosen].sum() / max(total, 1e-30))
+    periods = came.clock_us // period - came.before_us // period
+    frequent.renew(part, periods / _PER_WINDOW)
     if not chosen.size:
         return
     frequent.forget_idle()

@@ -42,9 +42,11 @@ from shedjoin.types import BoolArray, IntArray, Record
 
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 8, 1 << 14
 _LEARNING_BLOCK = 1 << 9
-_BLOCKS = 32
+_BLOCKS, _BLOCKS_IF_RENEWED = 8, 32
 """Blocks of a window, about, where scores depend on what is learned: arrivals of a
-block are scored by what was known before it."""
+block are scored by what was known before it. There are more where keys change."""
+_RENEWED = 1.0 / 16.0
+"""Part of the results that keys have which became frequent lately: they change."""
 
 
 class Rounds:
@@ -191,7 +193,10 @@ class Rounds:
         """Arrivals of a block: as many as fit, but a small part of the window."""
         if not self._changes:
             return self._block_rows
-        part = int(self._store.models.rows_in_window()) // _BLOCKS
+        models = self._store.models
+        renewed = models.frequent.renewed > _RENEWED
+        blocks = _BLOCKS_IF_RENEWED if renewed else _BLOCKS
+        part = int(models.rows_in_window()) // blocks
         rows = 1 << max(part, _LEARNING_BLOCK).bit_length() - 1
         return min(rows, max(self._block_rows, _LEARNING_BLOCK))
 

@@ -61,7 +61,7 @@ def budgeted_step(
     expired = store.expire(watermark_ms)
     if part is not None:
         store.keep_pending(part)
-    rounds.limit(shares[-1])
+    rounds.limit(store.sharing.now)
     _count_lives(rounds, store, expired)
     rounds.room.tally[EVICTED] += store.fit()
     report = _report(_learned(store, rounds), store, arrivals, rounds, expired)

@@ -41,6 +41,8 @@ USABLE = 0.8
 for free slots, so that not every shed rewrites a segment."""
 _MOST = 32
 """How often the division may change within a micro-batch."""
+_STEADY = 16
+"""Part by which a share has to change before rows are joined under the new one."""
 _NEVER = -(1 << 62)
 _REMEMBERED = 1 << 20
 """Rows whose size is remembered, about."""
@@ -61,6 +63,10 @@ class Share(NamedTuple):
 def share_at(shares: Sequence[Share], time_us: int) -> Share:
     """What a shard may hold at a time."""
     return [share for share in shares if share.since_us <= time_us][-1]
+
+
+def _differ(size: int, before: int) -> bool:
+    return abs(size - before) * _STEADY > before
 
 
 class Sharing:
@@ -120,7 +126,11 @@ class Sharing:
         return {_CENSUS: facts}
 
     def arrive(self, blobs: Iterable[Blob], watermark_ms: int) -> list[Share]:
-        """Take the census of a micro-batch in; tell the shares, slot by slot."""
+        """Take the census of a micro-batch in; tell from when on which share holds.
+
+        Joining arrivals in parts takes time, so small changes wait. What has come to
+        hold at the end is ``now``, and the shares of that time add up to the budget.
+        """
         if not self.is_shared:
             self.now = self._share()
             return [self.now]
@@ -143,7 +153,8 @@ class Sharing:
         for end in ends.tolist():
             self._count(counts, slot, (slot >= since) & (slot <= end), end)
             self.now = self._share(since if since == _NEVER else since * width)
-            shares.append(self.now)
+            if not shares or _differ(self.now.size, shares[-1].size):
+                shares.append(self.now)
             since = end + 1
         return shares
 

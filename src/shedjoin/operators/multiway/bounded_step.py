@@ -93,7 +93,7 @@ def bounded_step(join: Bounded, blobs: Sequence[Blob], watermark_ms: int) -> Ste
             losses.count(shedder.shed(), learning.clock_us, first_new)
         store.keep()
         ahead += int((part.time > learning.clock_us + store.spec.window_us).sum())
-    shedder.limit(shares[-1].size)
+    shedder.limit(join.sharing.now.size)
     losses.expire(store, watermark_ms)
     losses.count(shedder.fit(), learning.clock_us)
     report = losses.report(store, arrivals)
