@@ -63,7 +63,9 @@ def _interval(
     name: str, code: Column, measured: Column, missed: Column, variance: Column
 ) -> list[Column]:
     off = F.sqrt(variance) * WITHIN
-    mixed = (measured < 0) | (missed + off < -MIXED * measured)
+    unknown = code > ESTIMATED
+    if "importance" in name:  # importances of both signs have no parts
+        unknown |= (measured < 0) | (missed + off < -MIXED * measured)
     missed = F.greatest(missed, F.lit(0.0))
     each = {
         name: missed,
@@ -74,7 +76,7 @@ def _interval(
         reduce(
             lambda column, case: column.when(*case),
             [
-                ((code > ESTIMATED) | mixed, F.lit(None).cast("double")),
+                (unknown, F.lit(None).cast("double")),
                 (measured + missed > 0, measured / (measured + more)),
                 (measured > 0, F.lit(1.0)),
             ],

@@ -53,7 +53,9 @@ def state_code(code: int, measured: float, missed: float) -> int:
     return code
 
 
-def recall_of(code: int, measured: float, missed: float, variance: float) -> Recall:
+def recall_of(
+    code: int, measured: float, missed: float, variance: float, *, signed: bool = False
+) -> Recall:
     """Recall of results, or of their importance.
 
     Parameters
@@ -64,6 +66,8 @@ def recall_of(code: int, measured: float, missed: float, variance: float) -> Rec
         Results that were emitted.
     missed, variance : float
         Results that are missing, as estimated, and the variance of that.
+    signed : bool, default False
+        Whether these are importances, which may have both signs, and then no parts.
 
     Examples
     --------
@@ -71,7 +75,7 @@ def recall_of(code: int, measured: float, missed: float, variance: float) -> Rec
     Recall(value=0.75, low=0.75, high=0.75)
     >>> recall_of(ESTIMATED, 0.0, 0.0, 0.0)
     Recall(value=None, low=None, high=None)
-    >>> recall_of(ESTIMATED, 75.0, -90.0, 1.0)
+    >>> recall_of(ESTIMATED, 75.0, -90.0, 1.0, signed=True)
     Recall(value=None, low=None, high=None)
     """
     code = state_code(code, measured, missed)
@@ -80,8 +84,8 @@ def recall_of(code: int, measured: float, missed: float, variance: float) -> Rec
     if code != ESTIMATED:
         return UNKNOWN
     off = WITHIN * sqrt(variance)
-    if measured < 0.0 or missed + off < -MIXED * measured:
-        return UNKNOWN  # importances of both signs have no parts
+    if signed and (measured < 0.0 or missed + off < -MIXED * measured):
+        return UNKNOWN
     missed = max(missed, 0.0)
     most, least = missed + off, max(missed - off, 0.0)
     return Recall(*(_part(measured, more) for more in (missed, most, least)))

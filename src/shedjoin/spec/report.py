@@ -175,7 +175,8 @@ class Report:
     def importance_recall_so_far(self) -> Recall:
         """The same for the importance of results."""
         found, missed = self.so_far_importance, self.so_far_missed_importance
-        return recall_of(ESTIMATED, found, missed, self.so_far_importance_variance)
+        variance = self.so_far_importance_variance
+        return recall_of(ESTIMATED, found, missed, variance, signed=True)
 
     @property
     def recall_at(self) -> dict[float, float] | None:
@@ -215,7 +216,7 @@ class Report:
     def _importance_recall(self) -> Recall:
         found, missed = self.measured_importance, self.missed_importance
         variance = self.missed_importance_variance
-        return recall_of(self.recall_code, found, missed, variance)
+        return recall_of(self.recall_code, found, missed, variance, signed=True)
 
     @property
     def fairness(self) -> float:
