@@ -18,7 +18,6 @@ from shedjoin.kernels.matching import (
     MIN,
     PRODUCT,
     SUM,
-    combine_worth,
     has_room,
     meet,
     worth,
@@ -45,9 +44,6 @@ def test_worth(combine: int) -> None:
             assert worth(a, b, combine) == COMBINED[combine](a, b)
         assert worth(a, math.inf, combine) == worth(math.inf, a, combine) == a
     assert worth(math.inf, math.inf, combine) == 1.0
-    mine, theirs = np.array([3.0, 2.0, math.inf]), np.array([0.5, math.inf, math.inf])
-    combine_worth(mine, theirs, combine, found := np.empty(3))
-    assert found.tolist() == [COMBINED[combine](3.0, 0.5), 2.0, 1.0]
 
 
 @pytest.mark.parametrize("streams", [2, 3])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from shedjoin.kernels.matching import MIN, SUM
 from shedjoin.models.monitored import Ghosts, Seen, Slice
 from shedjoin.models.sampling import matches_so_far
 from shedjoin.types import IntArray
@@ -43,8 +44,7 @@ def plain_join(new: list[Row], other: int, old: list[Row]) -> list[Pair]:
     return sorted(found)
 
 
-def pairs_of(found: tuple[IntArray, Seen]) -> list[Pair]:
-    rows, seen = found
+def pairs_of(rows: IntArray, seen: Seen) -> list[Pair]:
     return sorted(zip(rows.tolist(), *(part.tolist() for part in seen), strict=True))
 
 
@@ -93,10 +93,12 @@ def test_ghosts_match_what_an_unlimited_join_would(
         some = arrive(part, stream, rows, clock)
         keys_now = part.monitored(np.arange(40))
         for other in set(range(streams)) - {stream}:
-            found = part.meet(stream, other, column(some, 1), column(some, 2))
+            came = ghosts_of(column(some, 1), column(some, 2))
+            found = part.meet(stream, other, came, None)
             old = [row for row in seen if keys_now[row[1]]]
             expected = plain_join(some, other, old)
-            assert pairs_of(found) == expected
+            assert pairs_of(found.rows, found.seen) == expected
+            assert found.matches.sum() == len(expected)
             pairs += len(expected)
         put(part, stream, column(some, 1), column(some, 2))
         seen += some
@@ -104,6 +106,36 @@ def test_ghosts_match_what_an_unlimited_join_would(
     assert pairs > 20
     assert sorted(shares, reverse=True) == shares
     assert (part.share < 1.0) == (ghosts == 16)
+
+
+@pytest.mark.parametrize("combine", [MIN, SUM])
+def test_of_many_matches_some_stand_for_all(combine: int) -> None:
+    """All are counted, with what they are worth; ages are learned from a sample."""
+    rows, keep = 1000, 1500
+    part = Slice(room(Slice.shapes(2, 1024)), (keep, 10))
+    key, time = np.arange(rows) % 2, np.arange(rows)
+    worth = (np.arange(rows) % 7).astype(np.float64)
+    part.add(0, Ghosts(key, time, worth, np.zeros(rows, np.int8)))
+    came = Ghosts(key, time + rows, worth, np.zeros(rows, np.int8))
+    found = part.meet(1, 0, came, combine)
+    pairs = [
+        np.flatnonzero((key == k) & (rows + t - time <= keep))
+        for k, t in zip(key, time, strict=True)
+    ]
+    assert found.matches.tolist() == [len(each) for each in pairs]
+    how = np.minimum if combine == MIN else np.add
+    expected = [
+        how(own, worth[each]).sum() for own, each in zip(worth, pairs, strict=True)
+    ]
+    assert found.worth == pytest.approx(expected)
+    total = int(found.matches.sum())
+    assert found.step > 10
+    assert found.rows.size == pytest.approx(total / found.step, abs=1)
+    ages = np.concatenate(
+        [rows + t - time[each] for t, each in zip(time, pairs, strict=True)]
+    )
+    assert found.seen.age_us.mean() == pytest.approx(ages.mean(), rel=0.03)
+    assert found.seen.age_us.std() == pytest.approx(ages.std(), rel=0.03)
 
 
 def test_half_of_the_keys_are_left_out_each_time() -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from shedjoin.kernels.hashing import mixed
-from shedjoin.kernels.jit import inline_kernel, kernel_no_refcount
+from shedjoin.kernels.jit import inline_kernel
 from shedjoin.kernels.round import (
     MET,
     SPENT,
@@ -27,7 +27,6 @@ from shedjoin.kernels.slots import (
     note_match,
     vacate,
 )
-from shedjoin.types import FloatArray
 
 MIN, MAX, SUM, PRODUCT, MEAN = range(5)
 """How the importances of two partners combine."""
@@ -66,15 +65,6 @@ def worth(a: float, b: float, combine: int) -> float:
     if combine == PRODUCT:
         return a * b
     return (a + b) / 2.0
-
-
-@kernel_no_refcount
-def combine_worth(
-    mine: FloatArray, theirs: FloatArray, combine: int, into_worth: FloatArray
-) -> None:
-    """Importance of pairs of rows."""
-    for pair in range(mine.size):
-        into_worth[pair] = worth(mine[pair], theirs[pair], combine)
 
 
 @inline_kernel

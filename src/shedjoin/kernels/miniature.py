@@ -63,13 +63,19 @@ def settle_new(
 
 
 @kernel
-def count_held(held: IntArray, weight: IntArray, into_counts: FloatArray) -> None:
+def count_held(
+    slot: IntArray, held: IntArray, weight: IntArray, into_counts: FloatArray
+) -> None:
     """Count matches of rows at the levels where they are held, and all of them last.
 
     Each counts for as many rows as the sampled one stands for.
     """
-    levels = into_counts.size - 1
-    for match in range(held.size):
-        for level in range(levels):
-            into_counts[level] += weight[match] * (held[match] >> level & 1)
-        into_counts[levels] += weight[match]
+    levels, times = into_counts.size - 1, np.zeros(held.size, np.int64)
+    for match in range(slot.size):
+        times[slot[match]] += 1
+    for row in range(held.size):
+        if times[row] > 0:
+            counted = times[row] * weight[row]
+            for level in range(levels):
+                into_counts[level] += counted * (held[row] >> level & 1)
+            into_counts[levels] += counted

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from shedjoin.kernels.frequent import Counted
-from shedjoin.kernels.matching import combine_worth
 from shedjoin.models import sampling
 from shedjoin.models.curve import Curve
 from shedjoin.models.frequency import FEWEST, MOST, Frequency
@@ -340,25 +339,19 @@ class Models:
         stream. Where it comes late, some of these lie too far apart from each other,
         and are counted all the same.
         """
-        key, time, importance, octave = came
-        key.flags.writeable = time.flags.writeable = False
         others = [other for other in self._streams if other != stream]
-        met = [self.slice.meet(stream, other, key, time) for other in others]
-        count = [np.bincount(rows, minlength=key.size) for rows, _ in met]
-        for at, (rows, seen) in enumerate(met):
+        met = [self.slice.meet(stream, each, came, self._combine) for each in others]
+        count = [each.matches for each in met]
+        for at, (_, _, rows, seen, step) in enumerate(met):
             weight = np.prod([*count[:at], *count[at + 1 :]], axis=0, dtype=np.int64)
             if rows.size:
-                early = np.where(seen.stream == stream, octave[rows], seen.octave)
-                weight = np.broadcast_to(weight, key.size)[rows]
+                octave = came.octave[rows]
+                early = np.where(seen.stream == stream, octave, seen.octave)
+                weight = step * np.broadcast_to(weight, came.key.size)[rows]
                 self._learn(seen._replace(octave=early), weight)
         exact = np.prod(count, axis=0, dtype=np.float64)
         self.seen_pairs += int(exact.sum())
-        worth = exact
-        if self._combine is not None:
-            rows, seen = met[0]
-            each = np.empty(rows.size)
-            combine_worth(importance[rows], seen.importance, self._combine, each)
-            worth = np.bincount(rows, each, minlength=key.size)
+        worth = exact if self._combine is None else met[0].worth
         self.slice.add(stream, came)
         return exact, worth
 

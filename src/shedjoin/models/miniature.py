@@ -162,7 +162,7 @@ class Miniature:
             )
             row, slot = pairs.arrival[:found], pairs.slot[:found]
             slot = slot[number[slot] < came.number[row]]
-            count_held(held[slot], weight[slot], counted)
+            count_held(slot, held, weight, counted)
             if not found and after < looked.size:
                 pairs = pairs.doubled()
             start = after

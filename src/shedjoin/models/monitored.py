@@ -17,15 +17,18 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from shedjoin.kernels.ghosts import UNVALUED, Sought, count_matches, draw_matches
 from shedjoin.kernels.hashing import chain_words
-from shedjoin.kernels.index import NOWHERE, STRIDE, Index, Pairs, fixed, link, probe
+from shedjoin.kernels.index import NOWHERE, STRIDE, Index, fixed, link
 from shedjoin.models.sizes import Octaves
 from shedjoin.models.words import Shape, reals
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _ALL = 1 << 31
 _GROUP_BITS = 40
-_ROOM = 1 << 12
+_DRAWN = 1 << 13
+"""Matches of an arrival's key with one stream that are looked at one by one, at most,
+for every call; of more, as many are drawn."""
 _WORN = 512
 """Expired ghosts that are not worth the work to let them go."""
 
@@ -69,6 +72,19 @@ class Seen(NamedTuple):
     age_us: IntArray
     importance: FloatArray
     octave: Octaves
+
+
+class Met(NamedTuple):
+    """What arrivals matched: how many rows each, their importance, and some matches.
+
+    ``rows`` are the arrivals of these, and each stands for ``step`` matches.
+    """
+
+    matches: IntArray
+    worth: FloatArray
+    rows: IntArray
+    seen: Seen
+    step: int
 
 
 class Slice:
@@ -115,31 +131,25 @@ class Slice:
         """Group of each key, by bits that do not say whether it is monitored."""
         return (_words(key) >> _GROUP_BITS) & (groups - 1)
 
-    def meet(
-        self, stream: int, other: int, key: IntArray, time: IntArray
-    ) -> tuple[IntArray, Seen]:
-        """Match monitored arrivals with ghosts of another stream: which, and whom."""
-        pairs = Pairs.room(_ROOM)
-        low = fixed(time - self.keep_us[other])
-        high = fixed(time + self.keep_us[stream])
-        start, arrival, slot = 0, [], []
-        while start < key.size:
-            index = self._index[other]
-            found, after, _ = probe(key, low, high, start, index, 0, pairs)
-            arrival.append(pairs.arrival[:found].copy())
-            slot.append(pairs.slot[:found].copy())
-            if not found and after < key.size:
-                pairs = pairs.doubled()
-            start = after
-        if not arrival:
-            nothing, octave = np.zeros(0, np.int64), np.zeros(0, np.int8)
-            return nothing, Seen(nothing, nothing, nothing, np.zeros(0), octave)
-        rows, ghosts = np.concatenate(arrival), self.ghosts(other)
-        met = np.concatenate(slot)
-        waited = time[rows] - ghosts.time[met]
+    def meet(self, stream: int, other: int, came: Ghosts, combine: int | None) -> Met:
+        """Match monitored arrivals with ghosts of another stream."""
+        key, time, importance, _ = came
+        low, high = time - self.keep_us[other], time + self.keep_us[stream]
+        sought = Sought(fixed(key), fixed(low), fixed(high), importance)
+        count, worth = np.empty(key.size, np.int64), np.empty(key.size)
+        how, index = UNVALUED if combine is None else combine, self._index[other]
+        of_ghost = self._columns[2][other]
+        total = count_matches(sought, index, of_ghost, how, count, worth)
+        step = max(1, -(-total // _DRAWN))
+        rows, slot = np.empty((2, total // step + 1), np.int64)
+        drawn = draw_matches(sought, index, step, rows, slot)
+        rows, slot = rows[:drawn], slot[:drawn]
+        ghosts = self.ghosts(other)
+        waited = time[rows] - ghosts.time[slot]
         owner = np.where(waited >= 0, other, stream)
-        of_ghost = ghosts.importance[met], ghosts.octave[met]
-        return rows, Seen(owner, key[rows], np.abs(waited), *of_ghost)
+        of_slot = ghosts.importance[slot], ghosts.octave[slot]
+        seen = Seen(owner, key[rows], np.abs(waited), *of_slot)
+        return Met(count, worth, rows, seen, step)
 
     def add(self, stream: int, rows: Ghosts) -> None:
         """Keep monitored arrivals as ghosts, as far as there is room."""
