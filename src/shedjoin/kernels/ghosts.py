@@ -72,7 +72,7 @@ def draw_matches(
     """
     heads, entries, seed = index
     bucket_mask, passed, drawn = heads.size - 1, 0, 0
-    chosen = (mixed(np.int64(0)) & _ANY) % step
+    chosen, end = (mixed(np.int64(0)) & _ANY) % step, step
     for row in range(came.key.size):
         key, low, high = came.key[row], came.low[row], came.high[row]
         slot = heads[mixed(key ^ seed) & bucket_mask]
@@ -84,7 +84,8 @@ def draw_matches(
                     into_slot[drawn] = slot
                     drawn += 1
                 passed += 1
-                if passed % step == 0:
+                if passed == end:
                     chosen = passed + (mixed(np.int64(passed)) & _ANY) % step
+                    end += step
             slot = entries[entry + 2]
     return drawn
