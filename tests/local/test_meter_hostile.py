@@ -205,3 +205,43 @@ def test_of_a_relation_nothing_is_said_of_what_an_exact_join_needs() -> None:
     )
     assert any(run.report.shed)
     assert run.report.needed_rows == run.report.needed_bytes == 0
+
+
+def test_three_streams_in_order_count_no_result_that_does_not_exist() -> None:
+    """Rows that are learned from together lie further apart than a result allows."""
+    rng = np.random.default_rng(4)
+    batches = [
+        {
+            name: table(name, (100 * n, 100 * n + 100), 150, rng)
+            for name in ("a", "b", "c")
+        }
+        for n in range(12)
+    ]
+    given: dict[str, Any] = {
+        "on": "k",
+        "within": "100 seconds",
+        "time": {name: name for name in "abc"},
+        "collect": False,
+    }
+    exact = local.multijoin(batches, **given)
+    run = local.multijoin(batches, budget=Budget(rows=450), **given)
+    true = run.report.matched / exact.report.matched
+    assert run.report.recall_so_far.value == pytest.approx(true, abs=0.005)
+
+
+def test_the_budget_that_is_told_is_the_one_in_force() -> None:
+    rng = np.random.default_rng(1)
+    batches = [
+        {name: table(name, (20 * n, 20 * n + 20), 200, rng) for name in "abc"}
+        for n in range(12)
+    ]
+    run = local.multijoin(
+        batches,
+        on="k",
+        within="40 seconds",
+        time={name: name for name in "abc"},
+        shards=4,
+        budget=Budget(rows=400),
+        collect=False,
+    )
+    assert {batch.report.budget for batch in run.batches} == {400}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
 from shedjoin import Band, Budget, Within, local
@@ -109,3 +111,19 @@ def test_bytes_needed_by_three_streams(on: Any) -> None:  # noqa: ANN401  (what 
     for found, whole in zip(run.batches[4:], exact.batches[4:], strict=True):
         held = whole.report.state_bytes
         assert found.report.needed_bytes == pytest.approx(held, rel=0.1)
+
+
+def test_rows_of_an_instant_expire_together() -> None:
+    """Hourly readings: those of an hour are needed until its end, and then none is."""
+    hour = 3_600_000_000
+
+    def readings(name: str, number: int) -> pa.Table:
+        time = pa.array(np.full(50, (490_000 + number) * hour), pa.timestamp("us"))
+        return pa.table({"key": np.arange(50), f"{name}_time": time})
+
+    batches = [(readings("l", n), readings("r", n)) for n in range(10)]
+    given = JOIN | {"within": Within(before="2 hours", after="2 hours")}
+    exact = local.join(batches, **given)
+    run = local.join(batches, budget=Budget(rows=30), **given)
+    for found, whole in zip(run.batches, exact.batches, strict=True):
+        assert found.report.needed_rows == sum(whole.report.resident)

@@ -109,3 +109,27 @@ def test_a_message_takes_the_recall_away() -> None:
     told = run.batches[-1].report.recall_at
     assert told is not None
     assert told[0.25] > 0.99  # a quarter is more than the window holds
+
+
+def test_the_budget_does_not_swing() -> None:
+    """With many micro-batches in a window, what is measured comes late."""
+    rows = 1500
+    streams = zipf(
+        Frequencies(2 * rows, 0.8, drift_s=100, drift_part=0.0, seed=7),
+        rows=5 * rows,
+        seconds=500,
+        batches=5 * 48,
+        seed=7,
+    )
+    within = Within(before="100 seconds", after="100 seconds")
+    budget = Budget(rows=20_000, recall=0.9)
+    run = local.join(
+        streams,
+        on="key",
+        within=within,
+        time=("left_time", "right_time"),
+        budget=budget,
+        collect=False,
+    )
+    held = [batch.report.budget for batch in run.batches[3 * 48 :]]
+    assert max(held) < 1.25 * min(held)

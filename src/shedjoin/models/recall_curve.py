@@ -43,6 +43,8 @@ class RecallCurve:
 
     @in_force.setter
     def in_force(self, factor: float) -> None:
+        if factor != self._in_force[0]:
+            self._measured[:] = 0.0  # with another part
         self._in_force[0] = factor
 
     @property
@@ -82,6 +84,9 @@ class RecallCurve:
     def factor_for(self, recall: float) -> float:
         """Tell the least part of the whole budget that keeps a recall; 1 at most.
 
+        This goes by the sample alone. What is measured comes late: rows that were let
+        go under another part are still missed, and the part would swing.
+
         >>> curve = RecallCurve([np.zeros(each, int) for each in RecallCurve.shapes()])
         >>> curve.add(np.append(100 * FACTORS.clip(0, 1), 100.0))
         >>> round(curve.factor_for(0.6), 2)
@@ -89,13 +94,19 @@ class RecallCurve:
         """
         if not self.is_known:
             return 1.0
-        kept = self._recalls()
+        kept = self._sampled()
         level = int(np.searchsorted(kept, recall))
         if level in (0, LEVELS):
             return float(min(FACTORS[min(level, LEVELS - 1)], 1.0))
         part = (recall - kept[level - 1]) / (kept[level] - kept[level - 1])
         factor = FACTORS[level - 1] + part * (FACTORS[level] - FACTORS[level - 1])
         return float(min(factor, 1.0))
+
+    def _sampled(self) -> FloatArray:
+        """Recall of the sample at all levels, which never falls with more memory."""
+        sums = self._sums[:LEVELS] / self._sums[LEVELS]
+        found: FloatArray = np.maximum.accumulate(sums)
+        return found
 
     def _recalls(self) -> FloatArray:
         """Recall at all levels, which never falls with more memory.
@@ -104,8 +115,7 @@ class RecallCurve:
         that is in force: what is found with less is the same part of that, and what is
         missing with more.
         """
-        sums = self._sums[:LEVELS] / self._sums[LEVELS]
-        found: FloatArray = np.maximum.accumulate(sums)
+        found = self._sampled()
         emitted, exact = self._measured.tolist()
         sampled = float(np.interp(self.in_force, FACTORS, found))
         if exact <= 0.0 or not 0.0 < sampled < 1.0:

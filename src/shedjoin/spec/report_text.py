@@ -28,6 +28,7 @@ def lines_of(
     lines.append(_line("state bytes", [_whole(report.state_bytes)]))
     if report.budget:
         lines.append(_line("budget in force", [_whole(report.budget)]))
+    if report.budget and report.needed_bytes:
         lines.append(_line("needed rows", [_whole(report.needed_rows)]))
         lines.append(_line("needed bytes", [_whole(report.needed_bytes)]))
     if any(report.shed) or report.recall_state != STATES[EXACT]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from operator import mul
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -24,7 +24,8 @@ from shedjoin.types import IntArray
 
 _NEEDED = "needed"
 _PARTS = 64
-"""Stretches of time that a window is cut into, within which rows expire evenly."""
+"""Stretches of time that a window is cut into. Rows of one expire evenly from the time
+of its first row to that of its last."""
 _SHORTEST_US = 1000
 _MOST = 160
 """Stretches that are remembered of a run: of more, every second counts as the next."""
@@ -32,17 +33,42 @@ _RUNS = 64
 """Runs that are remembered of a stream; if there are more, old ones count as one."""
 
 
+class _Stretch(NamedTuple):
+    """Rows of a stretch of time: how many, and the times of the first and the last."""
+
+    rows: int
+    first_us: int
+    last_us: int
+
+    def alive(self, expired_us: int) -> int:
+        """Rows that come after what has expired, if all come evenly."""
+        whole = self.last_us + 1 - self.first_us
+        left = min(max(self.last_us + 1 - expired_us, 0), whole)
+        return self.rows * left // whole
+
+    def with_(self, other: _Stretch) -> _Stretch:
+        """Rows of both."""
+        return _Stretch(
+            self.rows + other.rows,
+            min(self.first_us, other.first_us),
+            max(self.last_us, other.last_us),
+        )
+
+
+_Held: TypeAlias = dict[int, _Stretch]
+
+
 @dataclass(slots=True)
 class _Books:
-    """Runs of slots of one stream, and how many rows each has by stretches of time."""
+    """Runs of slots of one stream, and the rows of each by stretches of time."""
 
     end: int = 0
     slots: int = 0
     runs: list[Run] = field(default_factory=list)
-    held: list[dict[int, int]] = field(default_factory=list)
-    coming: list[tuple[int, int, dict[int, int]]] = field(default_factory=list)
+    held: list[_Held] = field(default_factory=list)
+    coming: list[tuple[int, int, _Held]] = field(default_factory=list)
 
-    def add(self, rows: int, size: int, held: dict[int, int]) -> None:
+    def add(self, rows: int, size: int, held: _Held) -> None:
         """Give rows the next slots."""
         segment = Segment(0, 0, rows, size)
         self.runs.append(Run(segment, self.end, rows, 0, 0))
@@ -72,16 +98,12 @@ class _Books:
         del self.held[first : first + len(moving)]
         self.add(rows, size, held)
 
-    def expire(self, width_us: int, expired_us: int) -> None:
-        """Forget rows up to a time; runs go when they have none left."""
+    def expire(self, expired_us: int) -> None:
+        """Forget rows before a time; runs go when they have none left."""
         for place, held in enumerate(self.held):
-            for part in [part for part in held if (part + 1) * width_us <= expired_us]:
+            for part in [part for part in held if held[part].last_us < expired_us]:
                 del held[part]
-            alive = sum(
-                rows * (width_us - _gone(part, width_us, expired_us)) // width_us
-                for part, rows in held.items()
-            )
-            # The last row of a run goes with the end of its stretch of time.
+            alive = sum(each.alive(expired_us) for each in held.values())
             alive = max(alive, bool(held))
             self.runs[place] = self.runs[place]._replace(alive=alive)
         left = [place for place, run in enumerate(self.runs) if run.alive]
@@ -132,7 +154,7 @@ class Needed:
             for first, rows, size, alive, held in runs:
                 segment = Segment(0, 0, rows, size)
                 books.runs.append(Run(segment, first, alive, 0, 0))
-                books.held.append(dict(held))
+                books.held.append({part: _Stretch(*rest) for part, *rest in held})
 
     def facts(self) -> dict[str, Any]:
         """Give what is to be stored, as a part of the directory."""
@@ -159,7 +181,7 @@ class Needed:
 
     def add_rows(self, stream: int, time: IntArray, rows: pa.RecordBatch) -> None:
         """Count rows of one stream, with their times."""
-        held = _stretches(time // self._width)
+        held = _stretches(time, self._width)
         self._books[stream].coming.append((time.size, rows.nbytes, held))
 
     def arrive(self) -> None:
@@ -177,7 +199,7 @@ class Needed:
         self.arrive()
         for stream, books in enumerate(self._books):
             expired_us = self._spec.expired_us(stream, watermark_ms) + 1
-            books.expire(self._width, expired_us)
+            books.expire(expired_us)
         rows = [sum(run.alive for run in books.runs) for books in self._books]
         size = sum(run.segment.bytes for books in self._books for run in books.runs)
         if self._entry_bytes is not None:
@@ -191,45 +213,52 @@ class Needed:
 
 def _facts(books: _Books) -> list[Any]:
     runs = [
-        [run.first_slot, *run.segment[2:], run.alive, sorted(held.items())]
+        [
+            *(run.first_slot, *run.segment[2:], run.alive),
+            [[part, *each] for part, each in sorted(held.items())],
+        ]
         for run, held in zip(books.runs, books.held, strict=True)
     ]
     return [books.end, books.slots, runs]
 
 
-def _stretches(part: IntArray) -> dict[int, int]:
-    """Count rows by stretches of time."""
-    part, count = np.unique(part, return_counts=True)
-    return _sum([dict(zip(part.tolist(), count.tolist(), strict=True))])
+def _stretches(time: IntArray, width_us: int) -> _Held:
+    """Rows by stretches of time."""
+    time = np.sort(time)
+    part, first, rows = np.unique(
+        time // width_us, return_index=True, return_counts=True
+    )
+    columns = rows, time[first], time[first + rows - 1]
+    each = map(_Stretch, *(column.tolist() for column in columns))
+    return _sum([dict(zip(part.tolist(), each, strict=True))])
 
 
-def _sum(each: Iterable[dict[int, int]]) -> dict[int, int]:
-    """Add up; if there are too many stretches, rows expire a little later."""
-    total: Counter[int] = Counter()
+def _sum(each: Iterable[_Held]) -> _Held:
+    """Add up; if there are too many stretches, older ones become longer."""
+    total: _Held = {}
     for held in each:
-        total.update(held)
+        for part, rows in held.items():
+            total[part] = total[part].with_(rows) if part in total else rows
     while len(total) > _MOST:
         total = _coarser(total)
-    return dict(total)
+    return total
 
 
-def _coarser(held: Counter[int]) -> Counter[int]:
-    """Count every second stretch as the one after it, but for those of a window.
+def _coarser(held: _Held) -> _Held:
+    """Put neighbouring stretches together, but for those of the last window.
 
     The latest rows are the last to expire, and then their stretches matter.
     """
     parts = sorted(held)
     old = parts[:-_PARTS]
-    found = Counter({part: held[part] for part in parts[-_PARTS:]})
-    for number, part in enumerate(old):
-        found[old[min(number | 1, len(old) - 1)]] += held[part]
+    found = {part: held[part] for part in parts[-_PARTS:]}
+    for one, other in zip_longest(old[::2], old[1::2]):
+        if other is None:
+            found[one] = held[one]
+        else:
+            found[other] = held[one].with_(held[other])
     return found
 
 
 def _bytes_alive(run: Run) -> int:
     return run.segment.bytes * run.alive // max(1, run.segment.rows)
-
-
-def _gone(part: int, width_us: int, expired_us: int) -> int:
-    """How much of a stretch has expired."""
-    return min(max(expired_us - part * width_us, 0), width_us)

@@ -97,7 +97,7 @@ def bounded_step(join: Bounded, blobs: Sequence[Blob], watermark_ms: int) -> Ste
     losses.expire(store, watermark_ms)
     losses.count(shedder.fit(), learning.clock_us)
     report = losses.report(store, arrivals)
-    report = replace(report, ahead=ahead, matched=matched, budget=shares[-1].size)
+    report = replace(report, ahead=ahead, matched=matched, budget=join.sharing.now.size)
     return _told(join, found, report)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +17,13 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 _UNSEEN = np.iinfo(np.int64).min
 _LEAD = 16
 """Part of the window by which the clock may lead what all streams have reached."""
+_PAIR = 2
 _PIECE = 1 << 10
 """Arrivals that are learned from at once."""
+_SPANS = 64
+"""Parts of the window, one of which they span at most where results have three rows or
+more: rows of a piece meet also later ones of other streams, with which they may lie
+further apart than a result allows."""
 
 
 class Arrived(NamedTuple):
@@ -84,8 +90,7 @@ class Learning:
         results: Results | None = None,
     ) -> None:
         """Learn from arrivals, with what they have found if recall is estimated."""
-        for start in range(0, arrived.key.size, _PIECE):
-            at = slice(start, start + _PIECE)
+        for at in self._pieces(arrived.time):
             piece = arrived.part(at)
             self._set_clock(piece, 1000 * watermark_ms)
             self.models.observe(
@@ -95,6 +100,16 @@ class Learning:
                 results=None if results is None else results.part(at),
             )
             self.kept.make_room()
+
+    def _pieces(self, time: IntArray) -> Iterator[slice]:
+        """Cut arrivals into pieces, by their number and times."""
+        start, span_us = 0, self._spec.window_us // _SPANS
+        while start < time.size:
+            end = min(start + _PIECE, time.size)
+            if len(self._latest) > _PAIR and time[end - 1] - time[start] > span_us:
+                end = int(np.searchsorted(time, time[start] + span_us, side="right"))
+            yield slice(start, end)
+            start = end
 
     def _set_clock(self, piece: Arrived, watermark_us: int) -> None:
         first_us = int(piece.time.min())
