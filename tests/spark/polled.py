@@ -15,7 +15,7 @@ from shedjoin import polled_relation, stop_polling
 from shedjoin.versions.folder import VersionFolder
 
 Row = tuple[Any, ...]
-PATIENCE_S = 60
+PATIENCE_S = 240
 
 
 class Table:

@@ -219,7 +219,7 @@ def test_the_page_of_bursts(spark: SparkSession, tmp_path: Path) -> None:
     exec(start.replace("5 seconds", "500 milliseconds"), page)  # noqa: S102
     control = page["control"]
     try:
-        wait_for(lambda: any(map(control.load, control.joins())), 60)
+        wait_for(lambda: any(map(control.load, control.joins())), 240)
     finally:
         page["query"].stop()
     exec(look, page | {"print": lambda *words: said.append(words)})  # noqa: S102
