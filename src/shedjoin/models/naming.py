@@ -43,7 +43,8 @@ def name_frequent(
     results of the one whose place it takes.
     """
     period = max(1, max(monitored.keep_us) // _PER_WINDOW)
-    if came.clock_us // period == came.before_us // period:
+    periods = came.clock_us // period - came.before_us // period
+    if not periods:
         return
     step = max(1, came.key.size // _LOOKED_AT)
     names = np.unique(came.key[came.key.size % step :: step])
@@ -54,7 +55,6 @@ def name_frequent(
     large[large] = frequent.numbers(names[large]) < 0
     chosen = np.flatnonzero(large)
     part = float(results[chosen].sum() / max(total, 1e-30))
-    periods = came.clock_us // period - came.before_us // period
     frequent.renew(part, periods / _PER_WINDOW)
     if not chosen.size:
         return

@@ -154,11 +154,11 @@ class Needed:
             for first, rows, size, alive, held in runs:
                 segment = Segment(0, 0, rows, size)
                 books.runs.append(Run(segment, first, alive, 0, 0))
-                books.held.append({part: _Stretch(*rest) for part, *rest in held})
+                books.held.append(dict(_restored(each, self._width) for each in held))
 
     def facts(self) -> dict[str, Any]:
         """Give what is to be stored, as a part of the directory."""
-        return {_NEEDED: [_facts(books) for books in self._books]}
+        return {_NEEDED: [_facts(books, self._width) for books in self._books]}
 
     def begin(self) -> None:
         """Begin a micro-batch."""
@@ -211,15 +211,24 @@ class Needed:
         return {"needed_rows": sum(rows), "needed_bytes": size}
 
 
-def _facts(books: _Books) -> list[Any]:
+def _facts(books: _Books, width_us: int) -> list[Any]:
+    """Give what is to be stored; times are short numbers, from the stretch's start."""
     runs = [
         [
             *(run.first_slot, *run.segment[2:], run.alive),
-            [[part, *each] for part, each in sorted(held.items())],
+            [
+                [part, rows, first - part * width_us, last - part * width_us]
+                for part, (rows, first, last) in sorted(held.items())
+            ],
         ]
         for run, held in zip(books.runs, books.held, strict=True)
     ]
     return [books.end, books.slots, runs]
+
+
+def _restored(facts: list[int], width_us: int) -> tuple[int, _Stretch]:
+    part, rows, *times = facts
+    return part, _Stretch(rows, *(part * width_us + time for time in times))
 
 
 def _stretches(time: IntArray, width_us: int) -> _Held:
