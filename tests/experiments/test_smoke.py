@@ -99,6 +99,7 @@ def test_grubjoin(tmp_path: Path) -> None:
     assert all(0 < float(row["measured"]) <= 1.000001 for row in told)
 
 
+@pytest.mark.long
 def test_star_streaming(tmp_path: Path) -> None:
     tables = measured("star_streaming", tmp_path)
     example = [row for row in tables["figures_2_and_3_example"] if row["of"] == "all"]

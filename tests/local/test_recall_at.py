@@ -49,7 +49,7 @@ def _kept(run: Run, world: str, seed: int = SEED) -> float:
         ("zipf 1", None, 4),
         ("impressions", None, 1),
         ("clicks", None, 1),
-        ("zipf 0.8", Prob(), 4),
+        pytest.param("zipf 0.8", Prob(), 4, marks=pytest.mark.long),
         ("clicks", Fifo(), 1),
     ],
 )

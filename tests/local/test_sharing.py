@@ -179,3 +179,42 @@ def test_a_stream_without_frequent_keys_does_not_make_shares_equal() -> None:
         local.multijoin(tables, shards=n, **settings).report.matched for n in (1, 12)
     )
     assert shared > 0.85 * alone
+
+
+def with_texts(frequent: int, rare: int) -> Batches:
+    """Eight keys have half the rows; texts of so many bytes. Four windows, seed 3."""
+    rng = np.random.default_rng(3)
+
+    def table(name: str, batch: int) -> pa.Table:
+        is_frequent = rng.random(250) < 0.5
+        keys = rng.integers(0, 8, 250), rng.integers(100, 1100, 250)
+        times = np.sort(rng.integers(batch * 30, batch * 30 + 30, 250)) * 1_000_000
+        texts = ["x" * (frequent if is_one else rare) for is_one in is_frequent]
+        return pa.table(
+            {
+                "key": np.where(is_frequent, *keys),
+                name: pa.array(times, pa.timestamp("us")),
+                f"{name}_text": texts,
+            }
+        )
+
+    return [
+        (table("left_time", batch), table("right_time", batch)) for batch in range(40)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("frequent", "rare", "part"), [(10, 2_000, 0.97), (2_000, 10, 0.8)], ids=str
+)
+def test_bytes_go_where_a_byte_brings_most(
+    frequent: int, rare: int, part: float
+) -> None:
+    """Rows of frequent keys are much smaller or much larger than others."""
+    tables, budget = with_texts(frequent, rare), Budget(memory=1_200_000)
+    equal = Budget(memory=1_200_000, by_shard=[1 / 8] * 8)
+    alone, shared, divided = (
+        sum(matched(joined(shards, tables=tables, budget=each)))
+        for shards, each in ((1, budget), (8, budget), (8, equal))
+    )
+    assert shared > part * alone
+    assert shared > 1.05 * divided

@@ -25,7 +25,7 @@ WINDOW = Within(before="10 seconds", after="20 seconds")
 
 def main(folder: Path) -> None:
     """Run the query to the end of its input, or until killed."""
-    builder = SparkSession.builder.master("local[2]")
+    builder = SparkSession.builder.master("local[2,4]")
     for key, value in session_settings(folder / "scratch").items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()

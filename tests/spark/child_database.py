@@ -26,7 +26,7 @@ from .sessions import session_settings
 
 def main(folder: Path) -> None:
     """Run until killed, or to the end."""
-    builder = SparkSession.builder.master("local[2]")
+    builder = SparkSession.builder.master("local[2,4]")
     for key, value in session_settings(folder / "scratch").items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()

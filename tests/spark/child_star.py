@@ -19,7 +19,7 @@ from .star_streams import changing_join
 
 def main(folder: Path) -> None:
     """Run the query to the end of its input, or until killed."""
-    builder = SparkSession.builder.master("local[2]")
+    builder = SparkSession.builder.master("local[2,4]")
     for key, value in session_settings(folder / "scratch").items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()

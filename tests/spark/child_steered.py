@@ -21,7 +21,7 @@ from .sources import Sources
 
 def main(folder: Path) -> None:
     """Run the query until told to finish, or until killed."""
-    builder = SparkSession.builder.master("local[2]")
+    builder = SparkSession.builder.master("local[2,4]")
     for key, value in session_settings(folder / "scratch").items():
         builder = builder.config(key, value)
     spark = builder.getOrCreate()

@@ -21,10 +21,14 @@ collect_ignore_glob = [] if find_spec("pyspark") else ["test_*.py"]
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """A session of two cores; state in RocksDB, scratch in pytest's own folder."""
+    """A session of two cores; state in RocksDB, scratch in pytest's own folder.
+
+    A task is tried up to four times, as on a cluster: Spark fails it when a Python
+    worker takes more than ten seconds to start, which happens on a busy machine.
+    """
     from pyspark.sql import SparkSession
 
-    builder = SparkSession.builder.master("local[2]").appName("tests")
+    builder = SparkSession.builder.master("local[2,4]").appName("tests")
     for key, value in session_settings(tmp_path_factory.mktemp("spark")).items():
         builder = builder.config(key, value)
     with pytest.MonkeyPatch.context() as patch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import psutil
 
 TESTS = Path(__file__).parents[1]
 PATIENCE_S = 400
+ERROR = re.compile(r"(Error|Exception)\b|Caused by|Timed out")
 
 Query = subprocess.Popen[bytes]
 
@@ -82,8 +84,13 @@ def count(folder: Path, log: str) -> int:
 
 
 def last_words(folder: Path) -> str:
-    """The end of what a query printed."""
-    return (folder / "log").read_text(errors="replace")[-3000:]
+    """The errors that a query printed last, and the end of what it printed.
+
+    Spark prints a query's plan after its error, which can be longer than the rest.
+    """
+    log = (folder / "log").read_text(errors="replace")
+    errors = [line[:500] for line in log.splitlines() if ERROR.search(line)]
+    return "\n".join([*errors[-20:], log[-2000:]])
 
 
 def wait_until(ready: Callable[[], bool], query: Query, folder: Path) -> None:

@@ -26,9 +26,10 @@ from .four_streams import BATCHES, DELAY, SENT, WINDOW, Streams, native_join
 from .queries import Run, run, same
 
 pytestmark = pytest.mark.spark
-LONG_SUMS, LONG_FOUR = (
-    pytest.param(chain, marks=pytest.mark.long) for chain in ("sums_joined", "four")
-)
+LONG = [
+    pytest.param(chain, marks=pytest.mark.long)
+    for chain in ("three", "sums_joined", "four")
+]
 
 
 @pytest.fixture
@@ -224,6 +225,7 @@ def test_windows(streams: Streams) -> None:
             assert in_ours[start] <= batch + 1, chain
 
 
+@pytest.mark.long
 def test_duplicates_within_the_watermark(streams: Streams) -> None:
     found = run_in_halves(streams, "distinct_keys")
     delay = timedelta(microseconds=parse_duration(DELAY))
@@ -239,7 +241,7 @@ def test_duplicates_within_the_watermark(streams: Streams) -> None:
         assert all(b - a > delay for a, b in pairwise(kept))
 
 
-@pytest.mark.parametrize("chain", ["joined_again", "three", LONG_SUMS, LONG_FOUR])
+@pytest.mark.parametrize("chain", ["joined_again", *LONG])
 def test_joined_again(chain: str, streams: Streams) -> None:
     found, native = run_side_by_side(streams, chain, f"{chain}_natively")
     assert len(native.rows) > 500

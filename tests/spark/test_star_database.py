@@ -29,6 +29,7 @@ CHILD = "spark.child_database"
 AWAY_S, HELD_S = 30, 10
 
 
+@pytest.mark.long
 def test_a_relation_in_a_database(postgresql: Server, tmp_path: Path) -> None:
     """The query is killed twice, and the database is away for half a minute. Seed 6.
 

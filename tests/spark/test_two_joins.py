@@ -69,7 +69,7 @@ def test_alone(frames: Frames, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "pair",
     [
-        ("fifo", "prob"),
+        pytest.param(("fifo", "prob"), marks=pytest.mark.long),
         pytest.param(("prob", "ijoin"), marks=pytest.mark.long),
         pytest.param(("ijoin", "fifo"), marks=pytest.mark.long),
     ],

@@ -23,8 +23,6 @@ from shedjoin.types import IntArray
 
 CENSUS = -2
 """In place of a stream: the blob is a census."""
-SIZE = -1
-"""In place of a cell: not rows are counted, but their bytes."""
 _CELLS, _MOST = 1 << 12, 64
 """Cells of all shards, about, and of one shard at most."""
 WINDOW_SLOTS = 8
@@ -37,12 +35,13 @@ longer."""
 
 
 class Counts(NamedTuple):
-    """Rows, or bytes of rows, by stream, slot and cell."""
+    """Rows, and their bytes, by stream, slot and cell."""
 
     stream: IntArray
     slot: IntArray
     cell: IntArray
     number: IntArray
+    size: IntArray
 
 
 def may_share(spec: JoinSpec) -> bool:
@@ -56,6 +55,11 @@ def is_shared(spec: JoinSpec) -> bool:
         return False
     budget = spec.shedding.budget
     return budget.limits_memory and budget.by_shard is None
+
+
+def _has_sizes(spec: JoinSpec) -> bool:
+    """Whether bytes are counted: a budget in rows has no use for them."""
+    return spec.shedding is None or spec.shedding.budget.in_bytes
 
 
 def cells_of_shard(shards: int) -> int:
@@ -83,18 +87,16 @@ class Counter:
         self._stream = stream
         self._cells = spec.shards * cells_of_shard(spec.shards)
         self._width = slot_us(spec)
-        self._place, self._count = np.zeros((2, 0), np.int64)
-        self._bytes = 0
+        self._has_sizes = _has_sizes(spec)
+        self._place, self._count, self._size = np.zeros((3, 0), np.int64)
 
     def add(self, rows: pa.RecordBatch, hot: Hot) -> None:
         """Count rows."""
         cell = shard_of(hot.key, self._cells)
-        place, count = _counted(hot.time // self._width * self._cells + cell)
-        self._put(
-            np.concatenate([self._place, place]),
-            np.concatenate([self._count, count]),
-        )
-        self._bytes += int(row_sizes(rows).sum())
+        sizes = row_sizes(rows) if self._has_sizes else np.zeros(0, np.int64)
+        came = _counted(hot.time // self._width * self._cells + cell, sizes)
+        own = self._place, self._count, self._size
+        self._put(*(np.concatenate(both) for both in zip(own, came, strict=True)))
 
     def blob(self) -> Blob | None:
         """All that was counted; None if there was nothing."""
@@ -104,34 +106,41 @@ class Counter:
         while self._place.size > _ENTRIES:
             longer += 1
             slot, cell = np.divmod(self._place, self._cells)
-            self._put((slot >> longer << longer) * self._cells + cell, self._count)
+            place = (slot >> longer << longer) * self._cells + cell
+            self._put(place, self._count, self._size)
         slot, cell = np.divmod(self._place, self._cells)
         columns = {
-            "slot": np.append(slot, slot[-1:]),
-            "cell": np.append(cell, SIZE).astype(np.int32),
-            "number": np.append(self._count, self._bytes),
+            "stream": np.full(slot.size, self._stream, np.int8),
+            "slot": slot,
+            "cell": cell.astype(np.int32),
+            "number": self._count,
+            "size": self._size,
         }
-        rows = pa.record_batch(
-            {"stream": np.full(slot.size + 1, self._stream, np.int8), **columns}
-        )
+        rows = pa.record_batch(columns)
         payload = encode_rows([rows], rows.schema)
         return Blob(CENSUS, digest(payload), payload)
 
-    def _put(self, place: IntArray, count: IntArray) -> None:
+    def _put(self, place: IntArray, count: IntArray, size: IntArray) -> None:
         self._place, at = np.unique(place, return_inverse=True)
-        self._count = np.zeros(self._place.size, np.int64)
+        self._count, self._size = np.zeros((2, self._place.size), np.int64)
         np.add.at(self._count, at, count)
+        np.add.at(self._size, at, size)
 
 
-def _counted(place: IntArray) -> tuple[IntArray, IntArray]:
-    """Places that there are, and how often; without sorting where they lie close."""
+def _counted(place: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """Places that there are, how often, and their bytes; ``sizes`` may be empty."""
     first = int(place.min()) if place.size else 0
-    if place.size and int(place.max()) - first < _CLOSE:
-        count = np.bincount(place - first)
-        there = np.flatnonzero(count)
-        return there + first, count[there]
-    found: tuple[IntArray, IntArray] = np.unique(place, return_counts=True)
-    return found
+    if place.size and int(place.max()) - first < _CLOSE:  # without sorting
+        number = np.bincount(place - first)
+        there = np.flatnonzero(number)
+        at = (np.cumsum(number > 0) - 1)[place - first] if sizes.size else place
+        place, count = there + first, number[there]
+    else:
+        place, at, count = np.unique(place, return_inverse=True, return_counts=True)
+    size = np.zeros(place.size, np.int64)
+    if sizes.size:  # whole numbers far below 2^53
+        size = np.bincount(at, weights=sizes).astype(np.int64)
+    return place, count, size
 
 
 def counts_in(blobs: Iterable[Blob]) -> Counts:

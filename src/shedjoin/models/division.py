@@ -27,9 +27,10 @@ def equal_share(budget: int, shard: int, shards: int) -> int:
 
 
 def by_rows(budgets: Sequence[int], held: IntArray, shards: int) -> IntArray:
-    """Divide each budget in proportion to the rows that an exact join would hold.
+    """Divide each budget in proportion to what an exact join would hold.
 
-    ``held`` is by stream and cell, and cells of a shard stand together.
+    ``held`` is in rows or bytes, by stream and cell, and cells of a shard stand
+    together.
 
     >>> by_rows([10], np.array([[6, 0, 1, 1]]), 2).tolist()
     [[7, 3]]
@@ -44,24 +45,31 @@ def by_rows(budgets: Sequence[int], held: IntArray, shards: int) -> IntArray:
 
 
 def by_keys(
-    budgets: Sequence[int], held: IntArray, lately: IntArray, shards: int
+    budgets: Sequence[int],
+    held: IntArray,
+    lately: IntArray,
+    shards: int,
+    room: IntArray | None = None,
 ) -> IntArray:
     """Give frequent keys room first, the most frequent before others.
 
     Parameters
     ----------
     budgets : sequence of int
-        Rows; each is divided for itself.
+        Rows or bytes; each is divided for itself.
     held : array
         Rows that an exact join would hold, by stream and cell.
     lately : array
         Rows that came in the last window, and in its last part, by stream and cell.
     shards : int
         Shards; cells of a shard stand together.
+    room : array, optional
+        Bytes of the rows held, by stream and cell, where budgets are in bytes.
 
     Notes
     -----
-    A row is worth as much as rows of its key come on the other streams. A cell has many
+    A row is worth as much as rows of its key come on the other streams, and where
+    budgets are in bytes, as much as that is for each of its bytes. A cell has many
     rare keys and perhaps a frequent one, which stands out: what is beyond the cell in
     the middle, and beyond chance, is taken for that key. What is left of the budget
     when all frequent keys have room is divided equally: rare keys are spread evenly.
@@ -77,11 +85,15 @@ def by_keys(
     beyond = np.array([_beyond_chance(each) for each in usual])
     others = (np.arange(streams) != stream for stream in range(streams))
     value = np.concatenate([_partners(usual[own], beyond[own]) for own in others])
-    middle = np.median(held, axis=1).astype(np.int64)
-    rows = np.maximum(held - middle[:, None], 0).ravel()
+    rows = _beyond_middle(held)
+    if room is None:
+        needs = rows
+    else:
+        needs = np.maximum(_beyond_middle(room), rows * _least(held, room))
+        value = value * rows / np.maximum(needs, 1)
     frequent = np.flatnonzero((value > 0.0) & (rows > 0))
     order = frequent[np.argsort(-value[frequent], kind="stable")]
-    filled = np.cumsum(rows[order])
+    filled = np.cumsum(needs[order])
     shard = (order % held.shape[1]) // (held.shape[1] // shards)
     found = []
     for budget in budgets:
@@ -90,6 +102,19 @@ def by_keys(
         np.add.at(share, shard, given)
         found.append(share + _equal(budget - int(share.sum()), shards))
     return np.array(found)
+
+
+def _beyond_middle(held: IntArray) -> IntArray:
+    """What cells have beyond the cell in the middle of their stream, one by one."""
+    middle = np.median(held, axis=1).astype(np.int64)
+    beyond: IntArray = np.maximum(held - middle[:, None], 0).ravel()
+    return beyond
+
+
+def _least(held: IntArray, room: IntArray) -> int:
+    """Bytes of a row in the cell with the smallest ones."""
+    some = held > 0
+    return int((room[some] // held[some]).min()) if some.any() else 1
 
 
 def _estimates(window: IntArray, part: IntArray) -> FloatArray:

@@ -14,7 +14,6 @@ import numpy as np
 
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.census import (
-    SIZE,
     WINDOW_SLOTS,
     Counts,
     cells_of_shard,
@@ -22,8 +21,9 @@ from shedjoin.columns.census import (
     is_shared,
     slot_us,
 )
-from shedjoin.models.division import by_keys, by_rows, equal_share
+from shedjoin.models.division import by_keys, by_rows
 from shedjoin.models.recall_curve import FACTORS, WHOLE
+from shedjoin.operators.frame.cell_sizes import CellSizes
 from shedjoin.operators.frame.join import Opening
 from shedjoin.operators.frame.models_log import ModelsLog
 from shedjoin.state.blobs import Commit
@@ -44,8 +44,6 @@ _MOST = 32
 _STEADY = 16
 """Part by which a share has to change before rows are joined under the new one."""
 _NEVER = -(1 << 62)
-_REMEMBERED = 1 << 20
-"""Rows whose size is remembered, about."""
 
 
 class Share(NamedTuple):
@@ -100,7 +98,6 @@ class Sharing:
         self._newest: int = stored.get("newest", _NEVER)
         # Copies: whoever tries the micro-batch again starts from the same facts.
         self._latest = list(stored.get("latest", [_NEVER] * len(spec.streams)))
-        self._sizes = list(stored.get("sizes", [0, 0]))
         if self.is_shared:
             self._open(opening, stored)
         self.now = self._share()
@@ -121,7 +118,6 @@ class Sharing:
             "log": self._log.parts,
             "newest": self._newest,
             "latest": list(self._latest),
-            "sizes": list(self._sizes),
         }
         return {_CENSUS: facts}
 
@@ -134,10 +130,11 @@ class Sharing:
         if not self.is_shared:
             self.now = self._share()
             return [self.now]
-        counts = self._rows(counts_in(blobs))
+        counts = counts_in(blobs)
         if not counts.slot.size:
             self.now = self._share()
             return [self.now]
+        self._sizes.add(counts)
         width, before = slot_us(self._spec), self._newest
         newest = self._reached(counts, 1000 * watermark_ms // width)
         slot = np.minimum(counts.slot, newest)
@@ -162,7 +159,8 @@ class Sharing:
         spec = self._spec
         cells = spec.shards * cells_of_shard(spec.shards)
         streams = len(spec.streams)
-        words, shape = -(-streams * _SLOTS * cells // 2), (streams, _SLOTS, cells)
+        ring, shape = -(-streams * _SLOTS * cells // 2), (streams, _SLOTS, cells)
+        words = ring + CellSizes.words(streams, cells)
         if stored and opening.opened:
             self._words = opening.workspace.array(_CENSUS)
             self._log = ModelsLog(stored["log"], self._words, log=_LOG)
@@ -170,17 +168,9 @@ class Sharing:
             self._words = opening.workspace.new_array(_CENSUS, words)
             if stored:
                 self._log.restore(self._words, opening.blobs)
-        self._ring = self._words.view(np.int32)[: int(np.prod(shape))].reshape(shape)
-
-    def _rows(self, counts: Counts) -> Counts:
-        """Counts of rows; those of bytes are added up."""
-        sizes = counts.cell == SIZE
-        if sizes.any():
-            each = counts.number[~sizes], counts.number[sizes]
-            total = [a + int(b.sum()) for a, b in zip(self._sizes, each, strict=True)]
-            fewer = 2 if total[0] > _REMEMBERED else 1  # older rows count less
-            self._sizes = [size // fewer for size in total]
-        return Counts(*(column[~sizes] for column in counts))
+        counts = self._words[:ring].view(np.int32)[: int(np.prod(shape))]
+        self._ring = counts.reshape(shape)
+        self._sizes = CellSizes(self._words[ring:], streams, cells)
 
     def _reached(self, counts: Counts, watermark: int) -> int:
         """Tell the slot that all streams have reached, or one more.
@@ -223,31 +213,29 @@ class Sharing:
 
     def _divided(self, budgets: Sequence[int]) -> list[int]:
         """Divide budgets by what came; give the share of this shard of each."""
-        shards, row_bytes = self._spec.shards, 1
-        if self._budget.in_bytes:
-            mean = self._sizes[1] // max(1, self._sizes[0])
-            row_bytes = max(1, int((mean + self._index_bytes) / USABLE))
+        shards = self._spec.shards
         held = np.array(
             [
                 self._since(stream, -(-max(keep, 0) // slot_us(self._spec)))
                 for stream, keep in enumerate(self._spec.keeps_us)
             ]
         )
-        if not self._by_keys:
-            own: list[int] = by_rows(budgets, held, shards)[:, self._shard].tolist()
-            return own
-        lately = np.array(
-            [
-                [self._since(stream, slots) for stream in range(len(held))]
-                for slots in (WINDOW_SLOTS, _PART)
-            ]
-        )
-        rows = [budget // row_bytes for budget in budgets]
-        share = by_keys(rows, held, lately, shards) * row_bytes
-        rest = (np.array(budgets) - share.sum(axis=1)).tolist()
-        own = share[:, self._shard].tolist()
-        equal = (equal_share(each, self._shard, shards) for each in rest)
-        return [a + b for a, b in zip(own, equal, strict=True)]
+        room = None
+        if self._budget.in_bytes:
+            usable = self._sizes.of(held, self._index_bytes) / USABLE
+            room = usable.astype(np.int64)
+        if self._by_keys:
+            lately = np.array(
+                [
+                    [self._since(stream, slots) for stream in range(len(held))]
+                    for slots in (WINDOW_SLOTS, _PART)
+                ]
+            )
+            shares = by_keys(budgets, held, lately, shards, room)
+        else:
+            shares = by_rows(budgets, held if room is None else room, shards)
+        own: list[int] = shares[:, self._shard].tolist()
+        return own
 
     def _since(self, stream: int, slots: int) -> IntArray:
         """Rows of a stream in the last slots, by cell."""
