@@ -29,6 +29,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     *,
     on: OnPair,
     within: Within,
+    how: str = "inner",
     budget: Budget | None = None,
     keep: Goal | Policy | None = None,
     time: tuple[str, str] | None = None,
@@ -64,6 +65,8 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         copied to every shard.
     within : Within
         The window: ``left.t - before <= right.t <= left.t + after``.
+    how : str, default "inner"
+        Inner joins only, so far.
     budget : Budget, optional
         What all shards and both sides together may hold. None is no limit.
     keep : goal or policy, optional
@@ -116,6 +119,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         right,
         on=on,
         within=within,
+        how=how,
         shedding=shedding_of(
             budget,
             keep,

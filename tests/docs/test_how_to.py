@@ -20,9 +20,13 @@ def test_write_a_policy(tmp_path: Path) -> None:
 
 
 def test_size_a_budget(tmp_path: Path) -> None:
-    (code,) = blocks("docs/how-to/size-a-budget.md")
-    printed = run(sys.executable, code, tmp_path)
+    measured, tried = blocks("docs/how-to/size-a-budget.md")
+    printed, report = run(
+        sys.executable, f"{measured}\nprint('----')\n{tried}", tmp_path
+    ).split("----\n")
     *sizes, answer = re.findall(r"""["']([\d.]+ [kM]B)["']""", printed)
     assert len(sizes) == 5
     assert parse_bytes(sizes[0]) < parse_bytes(answer) < parse_bytes(sizes[-1])
     assert "1.000" in printed.splitlines()[-2]
+    (recall,) = re.findall(r"^recall +(0.\d+)", report, re.MULTILINE)
+    assert 0.93 < float(recall) < 0.99

@@ -293,11 +293,11 @@ def test_state_does_not_grow_with_those_who_left() -> None:
 @pytest.mark.parametrize(
     ("settings", "match"),
     [
-        ({"budget": Budget(cpu=0.5)}, "has a memory budget only"),
-        ({"budget": Budget(rows=5, cpu=0.5)}, "limits memory only"),
-        ({"budget": Budget(rows=5), "keep": MostImportant("k")}, "goes by pairs"),
-        ({"budget": Budget(rows=5), "keep": policies.Size()}, "goes by pairs"),
-        ({"budget": Budget(rows=5), "keep": policies.ValuePni()}, "goes by pairs"),
+        ({"budget": Budget(cpu=0.5)}, "limited in memory only"),
+        ({"budget": Budget(rows=5, cpu=0.5)}, "limits memory and time"),
+        ({"budget": Budget(rows=5), "keep": MostImportant("k")}, "by pairs"),
+        ({"budget": Budget(rows=5), "keep": policies.Size()}, "by pairs"),
+        ({"budget": Budget(rows=5), "keep": policies.ValuePni()}, "saves work only in"),
         ({"budget": Budget(rows=5, split=0.5)}, "has 2 parts for 3 streams"),
         (
             {

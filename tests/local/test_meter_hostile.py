@@ -163,6 +163,14 @@ def test_nothing_is_expected_of_other_budgets_under_a_throttle() -> None:
     assert all(told[2:8])
     assert told[8:16] == [None] * 8
     assert told[19] is not None
+    # The forecast of the whole run leaves the throttled micro-batches out.
+    whole = run["with memory"].recall_at
+    assert whole is not None
+    reports = [batch.report for batch in run["with memory"].batches]
+    known = [each for each in reports if each.recall_at is not None]
+    found = sum(each.measured for each in known)
+    exact = found + sum(each.missed for each in known)
+    assert whole[1.0] == pytest.approx(found / exact)
     assert {batch.report.recall_at for batch in run["without"].batches} == {None}
 
 

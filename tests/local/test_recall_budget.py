@@ -87,7 +87,7 @@ def test_it_needs_to_know_what_may_be_held_at_most() -> None:
 def test_joins_and_policies_that_cannot_foresee_say_so() -> None:
     budget = Budget(rows=10, recall=0.9)
     for keep in (IJoin(), Sample()):
-        with pytest.raises(ParameterError, match="it cannot be told what"):
+        with pytest.raises(ParameterError, match="it cannot be foreseen"):
             _join(budget, keep=keep)
     with pytest.raises(ParameterError, match="two streams by key columns"):
         local.join(
@@ -109,6 +109,15 @@ def test_a_message_takes_the_recall_away() -> None:
     told = run.batches[-1].report.recall_at
     assert told is not None
     assert told[0.25] > 0.99  # a quarter is more than the window holds
+
+
+def test_nothing_is_expected_of_less_than_was_tried() -> None:
+    """At least a 64th of the memory is in force, and no smaller part is tried."""
+    run = _join(Budget(rows=64 * ROWS, recall=0.5))
+    assert run.batches[-1].report.budget == ROWS
+    told = run.batches[-1].report.recall_at
+    assert told is not None
+    assert list(told) == [1.0, 2.0, 4.0]
 
 
 def test_the_budget_does_not_swing() -> None:

@@ -10,8 +10,10 @@ import pyarrow as pa
 import pytest
 
 from shedjoin import Budget, Within, local
+from shedjoin.columns.census import Counts
 from shedjoin.datasets.workloads import Frequencies, zipf
 from shedjoin.local.run import Run
+from shedjoin.operators.frame.cell_sizes import CellSizes
 from shedjoin.policies import Age, Fifo, Policy, Prob
 
 ROWS = 300
@@ -218,3 +220,33 @@ def test_bytes_go_where_a_byte_brings_most(
     )
     assert shared > part * alone
     assert shared > 1.05 * divided
+
+
+def test_sizes_of_rows_are_those_of_the_last_windows() -> None:
+    """Rows were small for long: that does not matter once they are large."""
+    sizes = CellSizes(np.zeros(CellSizes.words(1, 2), np.int64), 1, 2)
+
+    def window(size: int) -> None:
+        nothing, rows = np.zeros(1, np.int64), np.array([1000])
+        sizes.age(1)
+        sizes.add(Counts(nothing, nothing, nothing, rows, rows * size))
+
+    def of_one_row() -> int:
+        return int(sizes.of(np.ones((1, 2), np.int64), 0)[0, 0])
+
+    for _ in range(800):
+        window(10)
+    for _ in range(5):
+        window(2000)
+    assert of_one_row() > 1900
+    window(0)  # the budget was in rows: nothing is known of the sizes
+    assert of_one_row() > 1900
+
+
+def test_a_message_in_bytes_divides_as_bytes_from_the_start_do() -> None:
+    tables = with_texts(2_000, 10)[:12]
+    message = {"budget": {"memory": 300_000}}
+    from_the_start = joined(4, tables=tables, budget=Budget(memory=300_000))
+    rows = Budget(rows=10_000_000)
+    by_message = joined(4, tables=tables, budget=rows, control={0: [message]})
+    assert matched(by_message) == matched(from_the_start)

@@ -167,20 +167,20 @@ def test_budgets_and_policies_that_do_not_fit() -> None:
         "time": ("at", "at"),
     }
     for wrong, match in (
-        ({"budget": Budget(rows=5, cpu=0.5)}, "limits memory only"),
+        ({"budget": Budget(rows=5, cpu=0.5)}, "limits memory and time"),
         ({"budget": CPU, "keep": MostImportant("x", by=Harvest())}, "no importance"),
         ({"budget": Budget(rows=5), "keep": Harvest()}, "limits memory"),
-        ({"budget": Budget(rows=5), "keep": IJoin()}, "goes by pairs of rows"),
-        ({"budget": Budget(rows=5), "keep": Sample()}, "goes by pairs of rows"),
-        ({"budget": Budget(rows=5), "discipline": "shed_then_join"}, "for two streams"),
-        ({"budget": Budget(rows=5), "recompute": Successive()}, "always computed"),
+        ({"budget": Budget(rows=5), "keep": IJoin()}, "by pairs"),
+        ({"budget": Budget(rows=5), "keep": Sample()}, "draws a sample"),
+        ({"budget": Budget(rows=5), "discipline": "shed_then_join"}, "always probes"),
+        ({"budget": Budget(rows=5), "recompute": Successive()}, "always computes"),
     ):
         with pytest.raises(ParameterError, match=match):
             local.join([(table, table)], **wrong, **settings)
     with pytest.raises(ParameterError, match="limits time alone"):
         local.join([(table, table)], budget=CPU, keep=Prob(), **settings)
     by_key = settings | {"on": "x"}
-    with pytest.raises(ParameterError, match="is for joins by Band or Where"):
+    with pytest.raises(ParameterError, match="joins by Band or Where"):
         local.join([(table, table)], budget=CPU, keep=Harvest(), **by_key)
     # A message that cannot be followed is noted, and the join goes on.
     control = {1: [{"budget": {"rows": 1000}}]}

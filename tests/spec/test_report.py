@@ -19,7 +19,7 @@ reports = st.builds(
     **dict.fromkeys(FIELDS, counts)
     | dict.fromkeys(EACH, st.tuples(counts, counts, counts)),
 )
-GREATEST = ("recall_code", "longest_chain", "watermark_ms")
+GREATEST = ("recall_code", "expected_from", "longest_chain", "watermark_ms")
 SUMMED = [name for name in COUNTS if name not in GREATEST]
 
 

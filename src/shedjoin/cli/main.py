@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from shedjoin.cli.calibrate import measure
+from shedjoin.cli.capabilities import print_page
 from shedjoin.cli.control import app as control
 from shedjoin.cli.size import measure as size
 from shedjoin.kernels.jit import CACHED
@@ -19,6 +20,7 @@ app = typer.Typer(help="Stream joins inside a budget.", no_args_is_help=True)
 app.add_typer(control, name="control")
 app.command("calibrate")(measure)
 app.command("size")(size)
+app.command("capabilities")(print_page)
 
 PACKAGES = ("shedjoin", "numpy", "numba", "pyarrow", "pyspark", "pandas", "protobuf")
 

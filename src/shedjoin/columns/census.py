@@ -57,11 +57,6 @@ def is_shared(spec: JoinSpec) -> bool:
     return budget.limits_memory and budget.by_shard is None
 
 
-def _has_sizes(spec: JoinSpec) -> bool:
-    """Whether bytes are counted: a budget in rows has no use for them."""
-    return spec.shedding is None or spec.shedding.budget.in_bytes
-
-
 def cells_of_shard(shards: int) -> int:
     """Cells of keys that each shard has."""
     return min(max(_CELLS // shards, 1), _MOST)
@@ -81,13 +76,15 @@ class Counter:
         The join.
     stream : int
         Which stream.
+    has_sizes : bool
+        Whether bytes are counted; a budget in rows has no use for them.
     """
 
-    def __init__(self, spec: JoinSpec, stream: int) -> None:
+    def __init__(self, spec: JoinSpec, stream: int, *, has_sizes: bool) -> None:
         self._stream = stream
         self._cells = spec.shards * cells_of_shard(spec.shards)
         self._width = slot_us(spec)
-        self._has_sizes = _has_sizes(spec)
+        self._has_sizes = has_sizes
         self._place, self._count, self._size = np.zeros((3, 0), np.int64)
 
     def add(self, rows: pa.RecordBatch, hot: Hot) -> None:

@@ -37,7 +37,9 @@ def pack(
     every shard.
     """
     shared = is_shared(spec) or (steered and may_share(spec))
-    counter = Counter(spec, stream) if shared else None
+    in_bytes = spec.shedding is not None and spec.shedding.budget.in_bytes
+    has_sizes = in_bytes or steered  # a message may change rows to bytes
+    counter = Counter(spec, stream, has_sizes=has_sizes) if shared else None
     for rows in _collected(batches):
         hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
         if routes is not None:

@@ -16,10 +16,19 @@ _TEXT = (
     pa.types.is_large_string,
     pa.types.is_large_binary,
 )
+_LISTS = pa.types.is_list, pa.types.is_large_list, pa.types.is_map
+_OF_ONE_WIDTH = (
+    pa.types.is_primitive,
+    pa.types.is_decimal,
+    pa.types.is_fixed_size_binary,
+)
 
 
 def row_sizes(rows: pa.RecordBatch) -> IntArray:
-    """Bytes of each row, rounded up; they add up to about the batch's own size."""
+    """Bytes of each row, rounded up; they add up to about the batch's own size.
+
+    The bytes of a row do not depend on the rows that it comes with.
+    """
     total = np.zeros(rows.num_rows)
     for column in rows.columns:
         total += _sizes(column)
@@ -28,17 +37,23 @@ def row_sizes(rows: pa.RecordBatch) -> IntArray:
 
 def _sizes(column: pa.Array) -> FloatArray | float:
     kind = column.type
+    if pa.types.is_dictionary(kind):  # its values may stand for other rows
+        return _sizes(column.dictionary_decode())
     size: FloatArray | float = column.nbytes / max(1, len(column))
     if pa.types.is_boolean(kind):
         size = _BIT
     elif any(known(kind) for known in _TEXT):
         length = pc.fill_null(pc.binary_length(column), 0)
         size = length.to_numpy(zero_copy_only=False) + float(2 * _OFFSET_BYTES)
-    elif pa.types.is_list(kind) or pa.types.is_map(kind):
+    elif any(known(kind) for known in _LISTS):
         size = _list_sizes(column)
+    elif pa.types.is_fixed_size_list(kind):
+        first, count = column.offset * kind.list_size, len(column) * kind.list_size
+        each = np.broadcast_to(_sizes(column.values.slice(first, count)), count)
+        size = each.reshape(len(column), kind.list_size).sum(axis=1)
     elif pa.types.is_struct(kind):
         size = sum((_sizes(field) for field in column.flatten()), 0.0)
-    elif pa.types.is_primitive(kind) or pa.types.is_fixed_size_binary(kind):
+    elif any(known(kind) for known in _OF_ONE_WIDTH):
         size = kind.bit_width * _BIT
     return size + _BIT  # whether it is null
 
@@ -47,7 +62,7 @@ def _list_sizes(column: pa.Array) -> FloatArray:
     """Lists by the sizes of their own elements."""
     if pa.types.is_map(column.type):
         values = pa.StructArray.from_arrays([column.keys, column.items], ["k", "v"])
-        offsets = column.offsets.to_numpy() - column.offsets[0].as_py()
+        offsets = column.offsets.to_numpy()  # keys are those of all rows
     else:
         values = column.flatten()
         count = pc.fill_null(pc.list_value_length(column), 0)

@@ -14,8 +14,10 @@ from shedjoin.local.tables import check_tables, make_spec
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, shedding_of, values_of
 from shedjoin.spec.budget import Budget
+from shedjoin.spec.capabilities.table import check_combination
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.conditions import OnPair, split_on
+from shedjoin.spec.how import asked_how
 from shedjoin.spec.importance import by_side
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.shedding import Discipline
@@ -31,6 +33,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     lateness: Duration | tuple[Duration, Duration] = "0 seconds",
     shards: int = 1,
     cells: Cells | None = None,
+    how: str = "inner",
     suffixes: tuple[str, str] = ("_left", "_right"),
     restart_every: int = 0,
     blobs: int = 1,
@@ -53,7 +56,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     on : str, list, dict, Band or Where
         Key columns as in :func:`shedjoin.join`, predicates, or a list of both. In
         predicates the streams are called ``left`` and ``right``.
-    within, cells, suffixes
+    within, cells, how, suffixes
         As in :func:`shedjoin.join`.
     time : (str, str)
         Event-time columns of the left and the right table.
@@ -101,6 +104,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
             check_tables(tables)
             schemas = (tables[0].schema, tables[1].schema)
             spec = make_spec(schemas, on, within, time, shards, suffixes, cells)
+            check_combination(spec.join_kind, asked_how(how))
             worth = (None, None)
             if values_of(keep) is not None:
                 worth = by_side(values_of(keep), (schemas[0].names, schemas[1].names))

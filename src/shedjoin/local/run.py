@@ -60,11 +60,13 @@ class Run:
     def recall_at(self) -> dict[float, float] | None:
         """Recall to be expected with so many times the last budget.
 
-        As it was worked out since the budget changed for the last time.
+        As it was worked out since the budget changed for the last time, in the
+        micro-batches for which it is known.
         """
         reports = [batch.report for batch in reversed(self.batches)]
         same = takewhile(lambda report: report.budget == reports[0].budget, reports)
-        return sum(same, Report()).recall_at
+        known = (report for report in same if report.recall_at is not None)
+        return sum(known, Report()).recall_at
 
     def __str__(self) -> str:
         batches = f"{len(self.batches):,} micro-batches"

@@ -11,6 +11,7 @@ from typing import ClassVar, Literal, NamedTuple, get_args
 
 from shedjoin.errors import ParameterError
 from shedjoin.policies.residents import Residents
+from shedjoin.spec.capabilities.asked import Family
 from shedjoin.spec.throttle import Throttle
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
@@ -84,18 +85,19 @@ class Policy:
         return isinstance(self, LoadPolicy)
 
     @property
-    def pairwise(self) -> bool:
-        """It is for joins of two streams by key columns, and for no others.
+    def family(self) -> Family:
+        """Which joins it can be combined with: its rows of the capability table.
 
-        Where results have rows of several streams, or go by predicates, the score is
-        all that a policy is asked for.
+        Where results have rows of several streams, or go by predicates, a policy is
+        only asked for scores. One that answers more is for pairs of rows.
         """
         verbs = ("admit", "probe", "retain", "first_score")
         asked = [
             getattr(type(self), verb) is not getattr(Policy, verb) for verb in verbs
         ]
         reads = {"matches", "partners"} & set(self.reads)
-        return any(asked) or bool(reads) or self.pace != Pace()
+        is_more = any(asked) or bool(reads) or self.pace != Pace()
+        return "pairs" if is_more else "scores"
 
     @property
     def by_keys(self) -> bool:
@@ -157,9 +159,9 @@ class LoadPolicy(Policy):
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
     @property
-    def pairwise(self) -> bool:
-        """It is for joins of two streams by key columns."""
-        return True
+    def family(self) -> Family:
+        """It saves the work of joins of two streams by key columns."""
+        return "saving"
 
     @property
     def by_keys(self) -> bool:
@@ -193,9 +195,9 @@ class SamplingPolicy(Policy):
     """Coins are tossed on arrival: :meth:`coins` is asked."""
 
     @property
-    def pairwise(self) -> bool:
-        """It is for joins of two streams by key columns."""
-        return True
+    def family(self) -> Family:
+        """It samples joins of two streams by key columns."""
+        return "sample"
 
     def inclusion(
         self, score: FloatArray, bar: FloatArray, key: IntArray, number: IntArray

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 from shedjoin.errors import ParameterError
 from shedjoin.policies.base import Policy
+from shedjoin.spec.capabilities.asked import Family
 
 if TYPE_CHECKING:  # plans need scipy, which most joins do without
     from shedjoin import plan
@@ -21,6 +22,11 @@ class PredicatePolicy(Policy):
     __slots__ = ()
 
     by_predicates: ClassVar[bool] = True
+
+    @property
+    def family(self) -> Family:
+        """It saves the work of joins by predicates."""
+        return "harvesting"
 
     @property
     def shreds(self) -> float:

@@ -171,4 +171,7 @@ def shedding_of(
             fix="write recompute=Amortised(), Successive(), Every(10) or Adaptive().",
         )
     load = ValuePni(valued=isinstance(goal, MostImportant))
-    return Shedding(budget, policy, discipline, recompute, combine, seed, load)
+    written = "" if keep is None else repr(keep)
+    return Shedding(
+        *(budget, policy, discipline, recompute, combine, seed, load), keep=written
+    )

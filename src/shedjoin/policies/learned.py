@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from shedjoin.policies.base import Policy
 from shedjoin.policies.residents import Residents
+from shedjoin.spec.capabilities.asked import Family
 from shedjoin.types import FloatArray
 
 
@@ -123,9 +124,9 @@ class Valued(Policy):
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
     @property
-    def pairwise(self) -> bool:
-        """It is for joins of two streams by key columns."""
-        return True
+    def family(self) -> Family:
+        """What a result of two rows is worth does not say what one of more is."""
+        return "valued"
 
     def score(self, residents: Residents) -> FloatArray:
         """Worth of each row: importance per second and byte from now on, at best."""

@@ -11,7 +11,6 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from shedjoin.control.folder import SUFFIX, Control
 from shedjoin.control.record import Record
-from shedjoin.errors import ParameterError
 from shedjoin.spark.listening import ProgressListener, listen
 from shedjoin.spark.wire import PACKED, ControlPacker
 
@@ -19,18 +18,13 @@ _FILE = "path string, modificationTime timestamp, length long, content binary"
 
 
 def message_rows(
-    session: SparkSession, control: Control, numbers: list[int], *, streaming: bool
+    session: SparkSession, control: Control, numbers: list[int]
 ) -> DataFrame:
     """Messages as packed rows, each for every shard.
 
     Spark logs which files a micro-batch has read before it runs it: a repeated one
     reads the same.
     """
-    if not streaming:
-        raise ParameterError(
-            "control= steers a running query, and a batch query is over at once.",
-            fix="leave control out, and pass budget= and keep=.",
-        )
     files = session.readStream.format("binaryFile").schema(_FILE)
     found = files.option("pathGlobFilter", f"*{SUFFIX}").load(str(control.path))
     name = F.element_at(F.split("path", "/"), -1)

@@ -29,8 +29,11 @@ from shedjoin.spark.relation import SentRelation, related
 from shedjoin.spark.shards import shard_numbers
 from shedjoin.spark.throttle import keep_time
 from shedjoin.spark.wire import JOINED, PACKED, STEERED, Packer, Packing, unpack_rows
+from shedjoin.spec.capabilities.kinds import Feature
+from shedjoin.spec.capabilities.table import check_combination
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.conditions import Conditions, OnPair, split_on
+from shedjoin.spec.how import asked_how
 from shedjoin.spec.keys import SIDES, check_pair
 from shedjoin.spec.report import combine, count_types
 from shedjoin.spec.shedding import Shedding
@@ -60,6 +63,7 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
     event_time: str | None,
     control: Control | None,
     cells: Cells | None = None,
+    how: str = "inner",
 ) -> DataFrame:
     """Join two DataFrames; see :func:`shedjoin.join`."""
     check_window(within)
@@ -75,7 +79,9 @@ def join(  # noqa: PLR0913  (documented in shedjoin.api)
         predicates=conditions.predicates,
         cells=cells,
     )
-    spec = make_spec((left, right), arguments).with_shedding(shedding)
+    spec = make_spec((left, right), arguments)
+    check_combination(spec.join_kind, asked_how(how))
+    spec = spec.with_shedding(shedding)
     worth = importance_columns(importance, (left, right))
     return planned((left, right), spec, name, worth, event_time, control)
 
@@ -123,6 +129,7 @@ def planned(
     numbers = shard_numbers(spec.shards)
     session = frames[0].sparkSession
     streaming = frames[0].isStreaming
+    _check_engine(spec, event_time, control, streaming=streaming)
     spec = replace(spec, lateness_us=1000 * longest_delay_ms(frames))
     if streaming:
         _require_rocksdb(frames[0])
@@ -134,9 +141,9 @@ def planned(
     )
     if spec.shedding is not None and spec.shedding.budget.cpu is not None:
         budget, looks = spec.shedding.budget, bool(spec.terms)
-        keep_time(session, control, name, budget, streaming=streaming, looks=looks)
+        keep_time(session, control, name, budget, looks=looks)
     if control is not None:
-        packed.append(message_rows(session, control, numbers, streaming=streaming))
+        packed.append(message_rows(session, control, numbers))
     settings = CopySettings.of(session.conf)
     own = {"durable": streaming, "steered": steered}
     processor = JoinProcessor(spec, numbers, name, settings, relation=fixed, **own)
@@ -157,6 +164,27 @@ def planned(
     if event_time is None:
         return results
     return with_event_time(results, spec, event_time, spec.lateness_us // 1000)
+
+
+def _check_engine(
+    spec: JoinSpec,
+    event_time: str | None,
+    control: Control | None,
+    *,
+    streaming: bool,
+) -> None:
+    """Refuse arguments of Spark's own that do not go with the join or the frames."""
+    budget = None if spec.shedding is None else spec.shedding.budget
+    asked = []
+    if event_time is not None:
+        asked.append((Feature.EVENT_TIME, f"event_time={event_time!r}"))
+    if control is not None:
+        asked.append((Feature.CONTROL, f"control={control!r}"))
+    if control is not None and not streaming:
+        asked.append((Feature.CONTROL_OF_TABLES, f"control={control!r}"))
+    if budget is not None and budget.cpu is not None and not streaming:
+        asked.append((Feature.TIME_OF_TABLES, repr(budget)))
+    check_combination(spec.join_kind, asked)
 
 
 def _packed(

@@ -53,7 +53,8 @@ def recall_columns(total: Mapping[str, Column]) -> list[Column]:
     whole = total["expected_of"]
     for factor, name in OTHER_BUDGETS.items():
         closer = F.least if factor < 1.0 else F.greatest
-        recall_at = F.when(whole > 0, closer(total[name] / whole, columns[0]))
+        known = (whole > 0) & (total["expected_from"] <= factor)
+        recall_at = F.when(known, closer(total[name] / whole, columns[0]))
         columns.append(recall_at.alias(name.replace("expected", "recall_at")))
     words = [F.when(code == each, F.lit(said)) for each, said in STATES.items()]
     return [*columns, F.coalesce(*words).alias("recall_state")]

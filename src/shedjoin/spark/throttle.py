@@ -35,19 +35,12 @@ def keep_time(
     name: str,
     budget: Budget,
     *,
-    streaming: bool,
     looks: bool,
 ) -> None:
     """Have the driver watch the micro-batches of a join, and steer it.
 
     ``looks`` says that it saves residents looked at, not rows stored.
     """
-    if not streaming:
-        raise ParameterError(
-            f"budget={budget!r} limits the time of micro-batches, and a batch query "
-            "has none.",
-            fix="leave cpu out.",
-        )
     if control is None:
         raise ParameterError(
             f"budget={budget!r} needs a folder for the messages that steer the join.",

@@ -112,6 +112,7 @@ class Report:
     needed_rows: int = 0
     needed_bytes: int = 0
     expected_of: float = 0.0
+    expected_from: float = 0.0
     expected_quarter: float = 0.0
     expected_half: float = 0.0
     expected_double: float = 0.0
@@ -182,6 +183,8 @@ class Report:
     def recall_at(self) -> dict[float, float] | None:
         """Recall to be expected with so many times the budget; None if not known.
 
+        Budgets that are smaller than the smallest one that was tried are left out.
+
         >>> expected = dict(zip(OTHER_BUDGETS.values(), (40.0, 60.0, 90.0, 100.0)))
         >>> from dataclasses import replace
         >>> told = Report(recall_code=1, measured=75.0, missed=25.0, expected_of=100.0)
@@ -192,6 +195,8 @@ class Report:
             return None
         found = {1.0: self.recall}
         for at, name in OTHER_BUDGETS.items():
+            if at < self.expected_from:
+                continue
             closer = min if at < 1.0 else max  # more memory never finds less
             found[at] = closer(getattr(self, name) / self.expected_of, self.recall)
         return dict(sorted(found.items()))
@@ -300,7 +305,7 @@ OTHER_BUDGETS = {
     4.0: "expected_fourfold",
 }
 """Fields with the results to be expected with so many times the budget."""
-_GREATEST = "watermark_ms", "longest_chain", "recall_code"
+_GREATEST = "watermark_ms", "longest_chain", "recall_code", "expected_from"
 _FIELDS = tuple(field.name for field in fields(Report))
 BY_STREAM = frozenset(f.name for f in fields(Report) if f.default == ())
 """Fields with one count for each stream."""

@@ -48,8 +48,7 @@ def _recalls(report: Report) -> list[str]:
 
 
 def _others(recall_at: Mapping[float, float]) -> list[str]:
-    others = {at: told for at, told in recall_at.items() if at != 1.0}
-    said = ", ".join(f"{told:.2f} with {at:g}x" for at, told in others.items())
+    said = ", ".join(f"{told:.2f} with {at:g}x" for at, told in recall_at.items())
     return [f"{'recall to expect':<{_NAME}}  {said} the budget"] if said else []
 
 

@@ -46,6 +46,8 @@ class Shedding:
     load: LoadPolicy | None = None
     throttle: Throttle = OPEN
     importance: Importances | None = None
+    keep: str = ""
+    """The argument of that name, for messages; empty if the policy came by itself."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, Budget):
@@ -60,13 +62,6 @@ class Shedding:
                     f"{name}={value!r} is not known.",
                     fix=f"choose one of {', '.join(get_args(choices))}.",
                 )
-
-        if self.policy.samples and self.discipline != "probe_then_insert":
-            raise ParameterError(
-                f"discipline={self.discipline!r} leaves results out by what else came "
-                "at the same instant; weights of a sample could not say how likely.",
-                fix='write discipline="probe_then_insert", the default.',
-            )
 
     @property
     def is_foreseen(self) -> bool:

@@ -10,10 +10,11 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from shedjoin.errors import ColumnError, ParameterError
-from shedjoin.spec.bounded import check_bounded
+from shedjoin.spec.capabilities.asked import asked_by
+from shedjoin.spec.capabilities.kinds import Feature, JoinKind
+from shedjoin.spec.capabilities.table import check_combination
 from shedjoin.spec.cells import Cells
 from shedjoin.spec.keys import OutputColumn
-from shedjoin.spec.related import check_related
 from shedjoin.spec.relation import RelationSpec
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.terms import BandTerm, Term
@@ -84,6 +85,15 @@ class JoinSpec:
     lateness_us: int = 0
 
     @property
+    def join_kind(self) -> JoinKind:
+        """Which column of the capability table says what goes with this join."""
+        if self.relation is not None:
+            return JoinKind.THROUGH if len(self.streams) == PAIR else JoinKind.LOOKUP
+        if len(self.streams) == PAIR:
+            return JoinKind.PREDICATES if self.terms else JoinKind.KEYS
+        return JoinKind.SEVERAL_PREDICATES if self.terms else JoinKind.SEVERAL_KEYS
+
+    @property
     def placement(self) -> Placement:
         """How rows find their shards."""
         if self.relation is not None and len(self.streams) == PAIR:
@@ -117,6 +127,8 @@ class JoinSpec:
                 fix="pass shedjoin.cells_of(values, band, shards) or Cells([1, 2]).",
             )
         spec = replace(self, terms=terms, cells=cells)
+        if cells is not None:
+            check_combination(spec.join_kind, [(Feature.CELLS, f"cells={cells!r}")])
         if cells is not None and spec.placement != "cells":
             by = "its key" if spec.placement == "key" else "no Band"
             raise ParameterError(
@@ -160,51 +172,7 @@ class JoinSpec:
     def check_shedding(self, shedding: Shedding) -> None:
         """Refuse a budget that this join cannot keep to."""
         shedding.budget.check(len(self.streams), self.shards)
-        policy = shedding.policy
-        self._check_recall(shedding)
-        if self.relation is not None:
-            check_related(shedding)
-            return
-        if replace(self, shedding=shedding).bounded:
-            check_bounded(shedding)
-            return
-        if self.terms and not policy.by_predicates:
-            raise ParameterError(
-                f"{policy!r} chooses rows to keep, and {shedding.budget!r} limits time "
-                "alone.",
-                fix="leave out keep=, or write Budget(rows=1_000_000).",
-            )
-        if policy.by_predicates != bool(self.terms):
-            ours, others = "by Band or Where", "by key columns alone"
-            if not self.terms:
-                ours, others = others, ours
-            raise ParameterError(
-                f"{policy!r} is for joins {others}, and this one is {ours}.",
-                fix="leave out keep=, which takes a policy that fits.",
-            )
-        if not self.terms and len(self.streams) > PAIR:
-            raise ParameterError(
-                f"{shedding.budget!r} limits the time of a join of {len(self.streams)} "
-                "streams by key columns, which has a memory budget only.",
-                fix="write budget=Budget(rows=1_000_000), or join by a Band or Where.",
-            )
-
-    def _check_recall(self, shedding: Shedding) -> None:
-        """Refuse a budget by recall where none can be foreseen."""
-        if shedding.budget.recall is None:
-            return
-        fix = "leave out recall=, and choose the memory by the reported recall."
-        if self.relation is not None or self.terms or len(self.streams) > PAIR:
-            raise ParameterError(
-                f"{shedding.budget!r} is for joins of two streams by key columns.",
-                fix=fix,
-            )
-        if not shedding.is_foreseen:
-            raise ParameterError(
-                f"{shedding.budget!r}: it cannot be told what {shedding.policy!r} with "
-                f"discipline={shedding.discipline!r} would keep with less memory.",
-                fix=f"leave out keep= and discipline=, or {fix}",
-            )
+        check_combination(self.join_kind, asked_by(shedding))
 
     @property
     def keeps_us(self) -> tuple[int, ...]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from shedjoin.kernels.round import RETAIN, Arriving
 from shedjoin.models.miniature import NO_BUDGET, Arrived, Miniature, Now
+from shedjoin.models.recall_curve import FACTORS
 from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.budgeted.verbs import Verbs
 from shedjoin.policies.residents import Residents
@@ -64,10 +65,11 @@ def with_other_budgets(store: BudgetedStore, report: Report) -> Report:
         return report
     exact = report.measured + report.missed
     small.curve.measure(report.measured, max(exact, 0.0))
+    least = float(FACTORS[0]) / small.curve.in_force
     factors = [each * small.curve.in_force for each in OTHER_BUDGETS]
     expected = (exact * small.curve.recalls(factors)).tolist()
     named = dict(zip(OTHER_BUDGETS.values(), expected, strict=True))
-    named["expected_of"] = exact
+    named |= {"expected_of": exact, "expected_from": least}
     return replace(report, **named)
 
 

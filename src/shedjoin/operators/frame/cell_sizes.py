@@ -7,12 +7,14 @@ import numpy as np
 from shedjoin.columns.census import Counts
 from shedjoin.types import IntArray
 
-_REMEMBERED = 1 << 20
-"""Rows of a stream whose size is remembered, about."""
+_MOST = 62
+"""Halvings after which nothing is left of any count."""
 
 
 class CellSizes:
     """Bytes of rows by stream and cell, learned from the census.
+
+    Rows of the window before the last one count half as much, and so on.
 
     Parameters
     ----------
@@ -30,14 +32,22 @@ class CellSizes:
         """How many whole numbers it takes."""
         return 2 * streams * cells
 
+    def age(self, windows: int) -> None:
+        """Let all rows so far count less: so many windows have passed."""
+        halvings = min(windows, _MOST)
+        self._rows >>= halvings
+        self._bytes >>= halvings
+
     def add(self, counts: Counts) -> None:
-        """Take a census in; what came long ago counts less."""
+        """Take a census in, unless it is one without bytes.
+
+        The budget was in rows when it was counted.
+        """
+        if not counts.size.any():
+            return
         at = counts.stream, counts.cell
         np.add.at(self._rows, at, counts.number)
         np.add.at(self._bytes, at, counts.size)
-        many = self._rows.sum(axis=1) > _REMEMBERED
-        self._rows[many] //= 2
-        self._bytes[many] //= 2
 
     def of(self, held: IntArray, more: int) -> IntArray:
         """Bytes of so many rows, each with ``more`` beside its columns.

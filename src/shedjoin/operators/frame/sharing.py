@@ -134,9 +134,11 @@ class Sharing:
         if not counts.slot.size:
             self.now = self._share()
             return [self.now]
-        self._sizes.add(counts)
         width, before = slot_us(self._spec), self._newest
         newest = self._reached(counts, 1000 * watermark_ms // width)
+        if before > _NEVER:
+            self._sizes.age(newest // WINDOW_SLOTS - before // WINDOW_SLOTS)
+        self._sizes.add(counts)
         slot = np.minimum(counts.slot, newest)
         if before == _NEVER:
             before = int(slot.min())
@@ -197,7 +199,14 @@ class Sharing:
         self._newest = max(self._newest, newest)
         mine = np.flatnonzero(now & (slot > self._newest - _SLOTS))
         at = counts.stream[mine], slot[mine] % _SLOTS, counts.cell[mine]
-        np.add.at(self._ring, at, counts.number[mine].astype(np.int32))
+        place, of = np.unique(
+            np.ravel_multi_index(at, self._ring.shape), return_inverse=True
+        )
+        ring = self._ring.reshape(-1)
+        came = ring[place].astype(np.int64)
+        np.add.at(came, of, counts.number[mine])
+        # While a stream is silent, all rows of the others count in one slot.
+        ring[place] = np.minimum(came, np.iinfo(np.int32).max)
 
     def _share(self, since_us: int = _NEVER) -> Share:
         """Work out the share of this shard, and what it would be with other budgets."""

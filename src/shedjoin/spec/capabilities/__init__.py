@@ -1,0 +1,1 @@
+"""Which joins can be combined with which features."""
