@@ -34,7 +34,7 @@ from benchmarks.bursts import SIDES, WAIT, Schedule, write_files
 from benchmarks.console import note, progress
 from benchmarks.gain import gains
 from benchmarks.record import Record
-from shedjoin.plan import Costs
+from shedjoin.lab.plan import Costs
 
 TRIGGER, CPU, SEED = 5, 0.7, 7
 NEAR = 1.15

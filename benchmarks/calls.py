@@ -18,12 +18,14 @@ import shedjoin as sj
 from benchmarks.streams import START_US, Stream
 from shedjoin.columns.packing import pack
 from shedjoin.local.shard import MemoryBlobs
-from shedjoin.local.tables import make_spec
+from shedjoin.local.tables import stream_of
 from shedjoin.operators.frame.join import Outcome
 from shedjoin.policies import Expected
+from shedjoin.request.spec import Asked, join_spec
 from shedjoin.spark.copies import Owner
 from shedjoin.spark.disk import CopySettings
 from shedjoin.spark.shard import SparkShard
+from shedjoin.spec.keys import SIDES
 from shedjoin.spec.shedding import Shedding
 
 if TYPE_CHECKING:
@@ -76,10 +78,10 @@ def _counted(rows: int, budget: sj.Budget | None) -> list[int]:
     stream = Stream(
         MICRO_BATCHES * rows, MICRO_BATCHES, _KEYS, MICRO_BATCHES * _SPAN_S, seed=7
     )
-    schemas = [stream.part(side, 0, rng).schema for side in ("left", "right")]
+    schemas = [stream.part(side, 0, rng).schema for side in SIDES]
     within = sj.Within(before=_WINDOW, after=_WINDOW)
-    times = ("left_time", "right_time")
-    spec = make_spec(schemas, "key", within, times, 1, ("_left", "_right"))
+    asked = Asked(on="key", within=within, time=("left_time", "right_time"))
+    spec = join_spec([*map(stream_of, schemas, SIDES)], asked, 1)
     if budget is not None:
         spec = replace(spec, shedding=Shedding(budget, Expected()))
     owner = Owner("calls", "calls", spec.fingerprint(), 0)

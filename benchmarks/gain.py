@@ -10,7 +10,7 @@ from __future__ import annotations
 from benchmarks.console import note
 from experiments.cpu_limited.correlations import KINDS, rates
 from experiments.cpu_limited.runs import run
-from shedjoin.plan import Costs
+from shedjoin.lab.plan import Costs
 from shedjoin.policies import CoinFlip, ValuePni
 
 

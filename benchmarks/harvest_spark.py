@@ -165,7 +165,7 @@ def _joined(
         budget=None if keep is None else sj.Budget(cpu=CPU),
         keep=keep,
         control=control,
-        cells=sj.Cells([ROAD / 2]),
+        options=sj.Options(cells=sj.Cells([ROAD / 2])),
     )
 
 

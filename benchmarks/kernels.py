@@ -19,9 +19,11 @@ from benchmarks.record import Record
 from benchmarks.streams import START_US
 from shedjoin.columns.packing import pack
 from shedjoin.local.shard import MemoryBlobs
-from shedjoin.local.tables import make_spec
+from shedjoin.local.tables import stream_of
 from shedjoin.operators.choice import open_join
 from shedjoin.operators.frame.join import Opening, Outcome
+from shedjoin.request.spec import Asked, join_spec
+from shedjoin.spec.keys import SIDES
 from shedjoin.spec.window import Within
 from shedjoin.state.workspace import MemoryWorkspace
 
@@ -62,7 +64,8 @@ def _rate(
     ]
     schemas = (tables[0][0].schema, tables[0][1].schema)
     within = Within(before=f"{window_s} seconds", after=f"{window_s} seconds")
-    spec = make_spec(schemas, "key", within, ("time0", "time1"), 1, ("_l", "_r"))
+    asked = Asked(on="key", within=within, time=("time0", "time1"))
+    spec = join_spec([*map(stream_of, schemas, SIDES)], asked, 1)
     join = open_join(Opening(spec, 0, MemoryBlobs(), None, MemoryWorkspace()))
     spent, found = [], 0
     for number, sides in enumerate(tables):

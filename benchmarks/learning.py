@@ -22,9 +22,9 @@ import pyarrow as pa
 from benchmarks.console import progress
 from benchmarks.record import Record
 from shedjoin import Budget, Within
-from shedjoin.datasets.streams import START_US
-from shedjoin.datasets.workloads import Curve, Frequencies, age_curve, aged, zipf
+from shedjoin.lab.workloads.workloads import Curve, Frequencies, age_curve, aged, zipf
 from shedjoin.local.join import join
+from shedjoin.local.streams import START_US
 from shedjoin.models.curve import priorities
 from shedjoin.policies import Age, Policy, Prob, Residents
 from shedjoin.types import FloatArray

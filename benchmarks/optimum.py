@@ -1,9 +1,9 @@
 """How near policies come to the best that any way to shed could find.
 
 The workloads of ``budget`` at small sizes, as the optimum is searched for in all
-memories that there could be: ``shedjoin.offline.star_optimum``, a two-way join being
-the relation of equal keys. It knows the future. Joins have a memory of 10 rows, half of
-them for each stream; where only left rows are ever matched later (auctions,
+memories that there could be: ``shedjoin.lab.offline.star_optimum``, a two-way join
+being the relation of equal keys. It knows the future. Joins have a memory of 10 rows,
+half of them for each stream; where only left rows are ever matched later (auctions,
 impressions), that is five rows of use. Scores are computed again for every shed.
 
 ``<workload>_<policy>_results`` is the number of results over the most that there could

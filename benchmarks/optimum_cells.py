@@ -14,14 +14,15 @@ from shedjoin import (
     Budget,
     MostImportant,
     MostResults,
+    Options,
     Successive,
     Within,
     local,
     policies,
 )
-from shedjoin.datasets.rows import Batches
-from shedjoin.offline import StarArchive, star_optimum
-from shedjoin.offline.star_memory import Most
+from shedjoin.lab.offline import StarArchive, star_optimum
+from shedjoin.lab.offline.star_memory import Most
+from shedjoin.lab.workloads.rows import Batches
 from shedjoin.policies import Policy
 from shedjoin.spec.shedding import Discipline
 
@@ -126,8 +127,7 @@ def _found(
         time=scene.times,
         budget=Budget(rows=ROWS, split=0.5),
         keep=keep,
-        discipline=discipline,
-        recompute=Successive(),
+        options=Options(discipline=discipline, recompute=Successive()),
     ).results
     if aim == "results":
         return float(results.num_rows)

@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from benchmarks import engine
 from benchmarks.console import note
 from experiments.star_streaming.streams import drawn
-from shedjoin.offline import StarArchive, StarOptimum, star_optimum
+from shedjoin.lab.offline import StarArchive, StarOptimum, star_optimum
 
 MEMORY = 10
 WINDOWS = {"": 10, "_long": 50}

@@ -218,4 +218,11 @@ def _joined(
     left, right = (engine.source(spark, folder, side) for side in ("left", "right"))
     span = f"{window} seconds"
     within = sj.Within(before=span, after=span)
-    return sj.join(left, right, on="key", within=within, shards=shards, budget=budget)
+    return sj.join(
+        left,
+        right,
+        on="key",
+        within=within,
+        options=sj.Options(shards=shards),
+        budget=budget,
+    )

@@ -14,10 +14,10 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from benchmarks import engine
 from benchmarks.console import progress
-from shedjoin.datasets.markets import auctions, impressions
-from shedjoin.datasets.rows import Batches
-from shedjoin.datasets.streams import START_US
-from shedjoin.datasets.workloads import Frequencies, zipf
+from shedjoin.lab.workloads.markets import auctions, impressions
+from shedjoin.lab.workloads.rows import Batches
+from shedjoin.lab.workloads.workloads import Frequencies, zipf
+from shedjoin.local.streams import START_US
 from shedjoin.types import IntArray
 
 SIDES = ("left", "right")

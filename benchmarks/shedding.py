@@ -27,11 +27,13 @@ from benchmarks.streams import START_US
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.packing import pack
 from shedjoin.local.shard import MemoryBlobs
-from shedjoin.local.tables import make_spec
+from shedjoin.local.tables import stream_of
 from shedjoin.operators.choice import open_join
 from shedjoin.operators.frame.join import Join, Opening, Outcome
 from shedjoin.policies import Age, Expected, Fifo, Greedy, Policy, Prob, Rand
+from shedjoin.request.spec import Asked, join_spec
 from shedjoin.spec.budget import Budget
+from shedjoin.spec.keys import SIDES
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.spec.window import Within
@@ -147,7 +149,8 @@ def _join(spec: JoinSpec) -> Join:
 def _spec(tables: list[pa.Table], window_s: int) -> JoinSpec:
     schemas = (tables[0].schema, tables[1].schema)
     within = Within(before=f"{window_s} seconds", after=f"{window_s} seconds")
-    return make_spec(schemas, "key", within, ("time0", "time1"), 1, ("_l", "_r"))
+    asked = Asked(on="key", within=within, time=("time0", "time1"))
+    return join_spec([*map(stream_of, schemas, SIDES)], asked, 1)
 
 
 def _table(

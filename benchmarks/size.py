@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 from benchmarks.console import note
 from benchmarks.record import Record
 from benchmarks.worlds import WINDOWS, World, truth_of, worlds
-from shedjoin import Budget, Within, local, size
-from shedjoin.datasets.rows import Batches
+from shedjoin import Budget, Options, Within, local, size
+from shedjoin.lab.workloads.rows import Batches
 from shedjoin.local.archive import open_stream
 from shedjoin.local.cutting import PER_WINDOW, Cut, micro_batches
 from shedjoin.local.sizing import Sizing
@@ -98,6 +98,10 @@ def _again(
 def _found(world: World, batches: Iterable[Any], memory: int, shards: int = 1) -> int:
     budget = Budget(memory=memory)
     done = local.join(
-        batches, **_join(world), budget=budget, shards=shards, collect=False
+        batches,
+        **_join(world),
+        budget=budget,
+        options=Options(shards=shards),
+        collect=False,
     )
     return done.report.matched

@@ -140,8 +140,9 @@ def _streams(spark: SparkSession, folder: Path) -> list[DataFrame]:
 
 def _star(left: DataFrame, right: DataFrame, relation: DataFrame) -> DataFrame:
     window = sj.Within(before=f"{WINDOW} seconds", after=f"{WINDOW} seconds")
-    on = (("left_key", "a"), ("right_key", "b"))
-    return sj.star_join(left, right, relation, on=on, within=window)
+    on = {"left": "left_key", "right": "right_key"}
+    related = sj.Relation(relation, left="a", right="b")
+    return sj.join(left, right, on=on, through=related, within=window)
 
 
 def _native(left: DataFrame, right: DataFrame, relation: DataFrame) -> DataFrame:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks.worlds import Truth, World, world_at
-from shedjoin import Budget, MostImportant, MostResults, Within, local
+from shedjoin import Budget, MostImportant, MostResults, Options, Within, local
 from shedjoin.local.run import Run
 from shedjoin.policies import Age, Fifo, Greedy, Policy, Prob, Rand, Residents
 from shedjoin.spec.report import Report
@@ -69,7 +69,7 @@ class Cell:
             on=world.key,
             within=Within(before=before, after=after),
             time=world.times,
-            shards=self.shards,
+            options=Options(shards=self.shards),
             budget=self._budget(world, truth),
             keep=self._keep(world, informed),
             collect=False,

@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from shedjoin import local
 from shedjoin.columns.sizes import row_sizes
-from shedjoin.datasets.markets import auctions, impressions
-from shedjoin.datasets.rows import Batches
-from shedjoin.datasets.streams import START_US
-from shedjoin.datasets.workloads import Frequencies, zipf
+from shedjoin.lab.workloads.markets import auctions, impressions
+from shedjoin.lab.workloads.rows import Batches
+from shedjoin.lab.workloads.workloads import Frequencies, zipf
+from shedjoin.local.streams import START_US
 from shedjoin.models.curve import priorities
 from shedjoin.policies import Fifo, Policy, Residents
 from shedjoin.types import FloatArray, IntArray

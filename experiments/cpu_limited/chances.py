@@ -6,9 +6,9 @@ import numpy as np
 
 from experiments.cpu_limited.runs import Setting, run
 from experiments.part import Claim, Part, Point, Session, values, verdict
-from shedjoin import plan
 from shedjoin.errors import ParameterError
-from shedjoin.plan import Costs, JoinLoad, RandomShedding
+from shedjoin.lab import plan
+from shedjoin.lab.plan import Costs, JoinLoad, RandomShedding
 from shedjoin.policies import CoinFlip, InsertNoProbe, LoadPolicy, ProbeNoInsert
 
 SETS: dict[str, tuple[JoinLoad, Costs]] = {

@@ -7,8 +7,8 @@ import numpy as np
 from experiments.charts import grid
 from experiments.cpu_limited.runs import Setting, run
 from experiments.part import Claim, Part, Point, Session, values, verdict
-from shedjoin import plan
-from shedjoin.plan import Costs, ValueLoad
+from shedjoin.lab import plan
+from shedjoin.lab.plan import Costs, ValueLoad
 from shedjoin.policies import (
     CoinFlip,
     LoadPolicy,

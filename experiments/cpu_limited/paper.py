@@ -11,10 +11,10 @@ INTRO = """\
 A. Ayad, J. Naughton, S. Wright, U. Srivastava, "Approximating Streaming Window Joins
 Under CPU Limitations", University of Wisconsin-Madison, Technical Report 1542, 2005.
 Every number comes from the operator (`shedjoin.local` under a throttle), its policies
-and `shedjoin.plan`. Written by `python -m experiments cpu_limited`.
+and `shedjoin.lab.plan`. Written by `python -m experiments cpu_limited`.
 
 *Reference*, in brackets, is what was computed from the paper's equations another way,
-or, by value, what `shedjoin.plan` gives with known rates. Arrivals are Poisson, in
+or, by value, what `shedjoin.lab.plan` gives with known rates. Arrivals are Poisson, in
 micro-batches of one window; the first four do not count{quick}. The operator is told
 the share of its work that fits into the budget, and the costs; rates it learns. Its
 figures are not measured again here."""

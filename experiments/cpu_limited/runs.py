@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from shedjoin import Budget, Within, local
-from shedjoin.plan import Costs
+from shedjoin.lab.plan import Costs
 from shedjoin.policies import LoadPolicy
 from shedjoin.types import FloatArray
 

@@ -8,7 +8,7 @@ from math import hypot
 import numpy as np
 from scipy.stats import norm
 
-from shedjoin.plan import HarvestLoad, flat_scores, join_orders
+from shedjoin.lab.plan import HarvestLoad, flat_scores, join_orders
 from shedjoin.types import FloatArray
 
 WINDOW = 10.0

@@ -18,8 +18,8 @@ import pyarrow as pa
 
 from experiments.grubjoin.runs import joined
 from experiments.grubjoin.streams import Scene
+from shedjoin.lab.plan import throttle_share
 from shedjoin.operators.multiway.harvesting import Harvesting
-from shedjoin.plan import throttle_share
 from shedjoin.policies import Harvest
 from shedjoin.spec.report import Report
 

@@ -9,7 +9,7 @@ import numpy as np
 from experiments.charts import grid
 from experiments.grubjoin.loads import SELECTIVITIES, drawn
 from experiments.part import Claim, Part, Point, Session, values, verdict
-from shedjoin.plan import best_harvest, greedy_harvest
+from shedjoin.lab.plan import best_harvest, greedy_harvest
 from shedjoin.plan.harvest_greedy import Metric, Side
 
 SHARES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)

@@ -27,8 +27,8 @@ INTRO = """\
 B. Gedik, K.-L. Wu, P. S. Yu, L. Liu, "GrubJoin: An Adaptive Multi-Way Windowed Stream
 Join with Time Correlation-Aware CPU Load Shedding", Georgia Institute of Technology,
 technical report. Every number comes from the operator (`shedjoin.local.multijoin` under
-a throttle), the policies `Harvest` and `RandomDrop`, and `shedjoin.plan`. Written by
-`python -m experiments grubjoin`{quick}.
+a throttle), the policies `Harvest` and `RandomDrop`, and `shedjoin.lab.plan`.
+Written by `python -m experiments grubjoin`{quick}.
 
 *Published* is what the text of the paper states; its figures are not available as
 numbers. *Reference*, in brackets, is what the best harvest of independent plain

@@ -11,7 +11,7 @@ import numpy as np
 from experiments.charts import grid
 from experiments.grubjoin.loads import drawn
 from experiments.part import Claim, Part, Point, Session, values, verdict
-from shedjoin.plan import Harvest, HarvestLoad, best_harvest, greedy_harvest
+from shedjoin.lab.plan import Harvest, HarvestLoad, best_harvest, greedy_harvest
 from shedjoin.plan.harvest_greedy import Side
 
 Plan = Callable[[float, HarvestLoad], Harvest]

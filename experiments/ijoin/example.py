@@ -11,8 +11,8 @@ import pyarrow as pa
 from experiments.ijoin.runs import run
 from experiments.ijoin.streams import SECOND_US, Streams, tables
 from experiments.watch import Log, watched
-from shedjoin.datasets.streams import START_US
 from shedjoin.local.run import Run
+from shedjoin.local.streams import START_US
 from shedjoin.policies import Policy, Residents
 from shedjoin.types import FloatArray
 

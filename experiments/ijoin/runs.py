@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from experiments.ijoin.streams import SECOND_US, TIMES, WORTHS, Streams, draw, tables
 from experiments.watch import Log, watched
-from shedjoin import Amortised, Budget, MostImportant, Within
+from shedjoin import Amortised, Budget, MostImportant, Options, Within
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.policies import Policy
@@ -65,8 +65,7 @@ def run(
         time=TIMES,
         budget=Budget(rows=2 * (memory // 2), split=0.5),
         keep=MostImportant(WORTHS, by=policy),
-        discipline="shed_then_join",
-        recompute=recompute,
+        options=Options(discipline="shed_then_join", recompute=recompute),
     )
 
 

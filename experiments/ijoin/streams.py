@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from shedjoin.datasets.rows import Batches, instants_column
-from shedjoin.datasets.streams import START_US
+from shedjoin.lab.workloads.rows import Batches, instants_column
+from shedjoin.local.streams import START_US
 from shedjoin.types import FloatArray, IntArray
 
 SECOND_US = 1_000_000

@@ -13,7 +13,7 @@ from experiments.memory_limited.frequencies import frequencies, model, trial
 from experiments.memory_limited.runs import EVERY_SHED, Trial, TrueAge, TrueProb
 from experiments.memory_limited.streams import BUCKETS, RATE, aged
 from experiments.part import Claim, Part, Session, values, verdict
-from shedjoin.plan import AgeModel, FrequencyModel, Model, predicted_recall
+from shedjoin.lab.plan import AgeModel, FrequencyModel, Model, predicted_recall
 from shedjoin.types import FloatArray
 
 CASES = ("DC", "IC")

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from experiments.charts import grid
 from experiments.memory_limited.streams import WINDOW
 from experiments.part import Claim, Part, Point, Session, values, verdict
-from shedjoin.plan import Allocation, Model, allocate, proportional
+from shedjoin.lab.plan import Allocation, Model, allocate, proportional
 
 ALLOC, PROP = "ALLOC, measured", "PROP, measured"
 PLANNED = {"ALLOC": "ALLOC, planned", "PROP": "PROP, planned"}

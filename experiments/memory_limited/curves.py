@@ -25,8 +25,8 @@ from experiments.memory_limited.streams import (
 )
 from experiments.part import Claim, Part, Point, Session, values, verdict
 from shedjoin import Amortised
-from shedjoin.datasets.workloads import Curve, age_curve
-from shedjoin.plan import AgeModel, k_opt, predicted_recall
+from shedjoin.lab.plan import AgeModel, k_opt, predicted_recall
+from shedjoin.lab.workloads.workloads import Curve, age_curve
 from shedjoin.policies import Policy
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.types import FloatArray

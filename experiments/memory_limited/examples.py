@@ -19,8 +19,8 @@ from experiments.memory_limited.runs import (
 from experiments.memory_limited.streams import SECOND_US, exactly_aged
 from experiments.part import Claim, Part, Point, Session, Value, find, verdict
 from experiments.watch import Log, watched
-from shedjoin.datasets.streams import START_US
-from shedjoin.plan import AgeModel, has_minima, k_opt
+from shedjoin.lab.plan import AgeModel, has_minima, k_opt
+from shedjoin.local.streams import START_US
 from shedjoin.policies import Policy, Residents
 
 SMOOTH, DIPPING = (1, 1, 2, 1), (3, 0, 2)

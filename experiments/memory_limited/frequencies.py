@@ -13,7 +13,7 @@ from experiments.memory_limited.streams import (
     keyed,
 )
 from experiments.part import Claim, Part, Point, Session, find, verdict
-from shedjoin.plan import FrequencyModel, predicted_recall
+from shedjoin.lab.plan import FrequencyModel, predicted_recall
 from shedjoin.types import FloatArray
 
 PERCENT = 20

@@ -22,7 +22,7 @@ PARTS = [
 INTRO = """\
 U. Srivastava, J. Widom, "Memory-Limited Execution of Windowed Stream Joins", VLDB 2004.
 Every number comes from the operator (`shedjoin.local`, `probe_then_insert`), its
-policies and `shedjoin.plan`. Written by `python -m experiments memory_limited`.
+policies and `shedjoin.lab.plan`. Written by `python -m experiments memory_limited`.
 
 *Published* is what the text of the paper states; its figures are not available as
 numbers. *Reference*, in brackets, is what independent plain simulations of the same

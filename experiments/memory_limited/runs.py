@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 
 from experiments.memory_limited.streams import SECOND_US, TIMES, WINDOW, Stream
-from shedjoin import Amortised, Budget, Within
-from shedjoin.datasets.streams import START_US
+from shedjoin import Amortised, Budget, Options, Within
+from shedjoin.lab.plan import priorities
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
-from shedjoin.plan import priorities
+from shedjoin.local.streams import START_US
 from shedjoin.policies import Age, Policy, Prob, Recent, Residents, UntilExpiry
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.types import FloatArray, IntArray
@@ -102,7 +102,7 @@ def run(
         time=TIMES,
         budget=Budget(rows=memory, split=1.0) if policy else None,
         keep=policy,
-        recompute=recompute,
+        options=Options(recompute=recompute),
     )
 
 

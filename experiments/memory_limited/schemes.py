@@ -15,8 +15,9 @@ from experiments.memory_limited.samples import (
     TrueUniform,
 )
 from experiments.memory_limited.streams import OPPOSITE_RATE, RATE, WINDOW
-from shedjoin.plan import FrequencyModel, uniform_fraction
-from shedjoin.plan.coins import clusters, whole_coins
+from shedjoin.lab.plan import FrequencyModel, uniform_fraction
+from shedjoin.lab.plan.clusters import clusters
+from shedjoin.plan.coins import whole_coins
 from shedjoin.policies import Policy
 from shedjoin.types import FloatArray
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.datasets.rows import Batches, instants_column, micro_batches
-from shedjoin.datasets.streams import START_US
+from shedjoin.lab.workloads.rows import Batches, instants_column, micro_batches
+from shedjoin.local.streams import START_US
 from shedjoin.types import FloatArray, IntArray
 
 SECOND_US = 1_000_000
@@ -32,7 +32,7 @@ def aged(
 ) -> Stream:
     """Left rows of unique values; right rows meet left ones of ages by the shares.
 
-    As ``shedjoin.datasets.workloads.aged``, for any curve.
+    As ``shedjoin.lab.workloads.workloads.aged``, for any curve.
     """
     rng = np.random.default_rng(seed)
     left_s, right_s = (_instants(rng, r, seconds) for r in (rate, RESULTS * rate))

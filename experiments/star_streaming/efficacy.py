@@ -10,7 +10,7 @@ from experiments.charts import EXACT, grid
 from experiments.part import Claim, Part, Point, Session, find, values, verdict
 from experiments.star_streaming.rand import random_shedding
 from experiments.star_streaming.streams import drawn
-from shedjoin.offline import Parts, StarArchive, star_join, star_optimum
+from shedjoin.lab.offline import Parts, StarArchive, star_join, star_optimum
 
 MEMORY = (2, 4, 6, 8, 10)
 ROWS, SEEDS = 5000, 6

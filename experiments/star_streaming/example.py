@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 from experiments.part import Claim, Part, Point, Session, verdict
-from shedjoin.offline import Parts, StarArchive, star_join, star_optimum
+from shedjoin.lab.offline import Parts, StarArchive, star_join, star_optimum
 
 PUBLISHED = {"EXACT": (15, 43), "OSSJ": (11, 38), "SJA-S": (12, 34)}
 MEMORY = 4

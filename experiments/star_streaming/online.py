@@ -12,8 +12,8 @@ from experiments.part import Claim, Part, Point, Session, values, verdict
 from experiments.star_streaming.efficacy import length
 from experiments.star_streaming.rand import random_shedding
 from experiments.star_streaming.streams import drawn
-from shedjoin import Budget, MostImportant, Successive, Within, local
-from shedjoin.offline import StarArchive, star_join
+from shedjoin import Budget, MostImportant, Options, Relation, Successive, Within, local
+from shedjoin.lab.offline import StarArchive, star_join
 from shedjoin.policies import Dgl, DimpProb, Policy, Simp, SimpProb
 
 MEMORY = (10, 20, 40, 60)
@@ -83,16 +83,14 @@ def shed(archive: StarArchive, policy: Policy, memory: int) -> float:
     """Importance of what a policy finds, instant by instant, in the paper's order."""
     tables = [_timed(table) for table in (archive.left, archive.right)]
     within = f"{WINDOW - 1} seconds"
-    run = local.star_join(
+    run = local.join(
         [(tables[0], tables[1])],
-        archive.relation,
-        on=(("a", "a"), ("b", "b")),
+        through=Relation(archive.relation, left="a", right="b"),
         within=Within(before=within, after=within),
         time=("time", "time"),
         budget=Budget(rows=memory, split=0.5),
         keep=MostImportant("importance", by=policy),
-        discipline="shed_then_probe",
-        recompute=Successive(),
+        options=Options(discipline="shed_then_probe", recompute=Successive()),
     )
     return float(run.report.importance)
 

@@ -9,9 +9,9 @@ PARTS = [example.measure, efficacy.measure, prefilter.measure, online.measure]
 
 INTRO = """\
 K. Towne, Q. Zhu, C. Zuzarte, W.-C. Hou, "Window Query Processing for Joining Data
-Streams with Relations", CASCON 2007. Every number comes from `shedjoin.offline`, and
-those of figure 6 from the operator (`shedjoin.local.star_join`). Written by
-`python -m experiments star_streaming`{quick}.
+Streams with Relations", CASCON 2007. Every number comes from
+`shedjoin.lab.offline`, and those of figure 6 from the operator (`shedjoin.local.join`).
+Written by `python -m experiments star_streaming`{quick}.
 
 OSSJ is `star_optimum`, SJA-S the same with `most="results"`, EXACT is `star_join`;
 RAND-S sheds a row at random, which may be the one that comes. All shed before they

@@ -9,8 +9,8 @@ from experiments.charts import grid
 from experiments.part import Claim, Part, Point, Session, values, verdict
 from experiments.star_streaming.efficacy import length
 from experiments.star_streaming.streams import drawn
-from shedjoin.offline import StarArchive, star_optimum
-from shedjoin.offline.star_side import Prefilter
+from shedjoin.lab.offline import StarArchive, star_optimum
+from shedjoin.lab.offline.star_side import Prefilter
 
 FACTS = (25, 50, 100, 150, 200, 250, 500)
 MEMORY, TIMES = 10, 3

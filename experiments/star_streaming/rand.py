@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from shedjoin.offline import Parts, StarArchive
-from shedjoin.offline.star_columns import star_columns
-from shedjoin.offline.star_matches import star_matches
-from shedjoin.offline.star_side import star_side
+from shedjoin.lab.offline import Parts, StarArchive
+from shedjoin.lab.offline.star_columns import star_columns
+from shedjoin.lab.offline.star_matches import star_matches
+from shedjoin.lab.offline.star_side import star_side
 from shedjoin.types import IntArray
 
 

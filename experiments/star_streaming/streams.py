@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.offline import StarArchive
+from shedjoin.lab.offline import StarArchive
 from shedjoin.types import FloatArray, IntArray
 
 VALUES = 100

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from types import ModuleType
 
-_PARTS = ("local", "offline", "plan", "policies", "quality", "testing")
+_PARTS = ("lab", "local", "plan", "policies", "testing")
 
 
 def __getattr__(name: str) -> ModuleType:

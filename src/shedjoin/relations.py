@@ -1,4 +1,4 @@
-"""Public calls for joins with a relation; an engine is imported when it is used."""
+"""Lookups in a relation, and relations in tables that are read again and again."""
 
 from __future__ import annotations
 
@@ -7,118 +7,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shedjoin.api import spark_for
-from shedjoin.policies.base import Policy
-from shedjoin.policies.goals import Goal, shedding_of, values_of
-from shedjoin.spec.budget import Budget
-from shedjoin.spec.keys import On
-from shedjoin.spec.recompute import DEFAULT, Recompute
-from shedjoin.spec.relation import Through
-from shedjoin.spec.shedding import Discipline
-from shedjoin.spec.window import Duration, Within
+from shedjoin.request.options import DEFAULTS, Options
+from shedjoin.request.relations import Relation
+from shedjoin.spec.multijoin import OnEach
+from shedjoin.spec.window import Duration
 from shedjoin.versions.folder import Begin
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 
-def star_join(  # noqa: PLR0913  (two streams and a relation; all else by keyword)
-    left: DataFrame,
-    right: DataFrame,
-    relation: DataFrame,
-    *,
-    on: Through,
-    within: Within,
-    valid: tuple[str, str] | None = None,
-    change: tuple[str, str] | None = None,
-    delay: Duration = "0 seconds",
-    budget: Budget | None = None,
-    keep: Goal | Policy | None = None,
-    discipline: Discipline = "probe_then_insert",
-    recompute: Recompute = DEFAULT,
-    seed: int = 0,
-    time: tuple[str, str] | None = None,
-    shards: int | None = None,
-    suffixes: tuple[str, str] = ("_left", "_right"),
-    name: str = "shedjoin",
-    event_time: str | None = None,
-) -> DataFrame:
-    """Join two streams through a relation that says which of their keys go together.
-
-    A left and a right row are a result if a row of the relation has both their keys and
-    is active at both their times, which lie within the window; as in SQL, once for each
-    such relation row. A stream row is stored once, however many relation rows it has.
-
-    Parameters
-    ----------
-    left, right : DataFrame
-        The streams, each with ``withWatermark`` on its event time.
-    relation : DataFrame
-        A table, read when the query starts, which must be the same at a restart. Or a
-        stream of its changes, without a watermark.
-    on : ((str, str), (str, str))
-        The column of the left stream and that of the relation which equals it, then
-        those of the right stream. Several columns are given as lists.
-    within : Within
-        How far apart the times may lie, as in :func:`join`.
-    valid : (str, str), optional
-        Columns of the relation: the time from which on a row is active, and the one
-        before which it is. A null is no limit. In a stream, a row with the same keys
-        and begin as one before changes its end.
-    change : (str, str), optional
-        Columns of a stream of changes: what happens, ``"insert"`` or ``"delete"``, and
-        when. A deletion ends rows of its keys that began before.
-    delay : duration, default "0 seconds"
-        How much later than the watermark changes may come: a row waits so long for a
-        relation row. A later change is counted; an insertion then acts on rows that are
-        still there, and a deletion takes back no result.
-    budget : Budget, optional
-        Rows or bytes of both streams that all shards together may hold; the relation
-        is not counted. None is no limit. A checkpoint with a budget may go on with
-        another one, or without, and the other way round.
-    keep : goal or policy, optional
-        As in :func:`join`; what a row is worth follows from the keys that go with its
-        own. Samples, and policies that save work, are not for such joins.
-    discipline, recompute, seed, time, shards, suffixes, name, event_time
-        As in :func:`join`.
-
-    Returns
-    -------
-    DataFrame
-        Columns of the left stream, then of the right one. ``explain`` says how rows
-        find their shards: by component of the relation, by its rows, or copied.
-    """
-    with spark_for("star_join"):
-        from shedjoin.spark.star_join import star_join as spark_star_join
-    shedding = shedding_of(
-        budget, keep, discipline=discipline, recompute=recompute, seed=seed
-    )
-    return spark_star_join(
-        *(left, right, relation),
-        on=on,
-        within=within,
-        valid=valid,
-        change=change,
-        delay=delay,
-        shedding=shedding,
-        importance=values_of(keep),
-        time=time,
-        shards=shards,
-        suffixes=suffixes,
-        name=name,
-        event_time=event_time,
-    )
-
-
-def relation_join(  # noqa: PLR0913  (a stream and a relation; all else by keyword)
+def lookup_join(
     stream: DataFrame,
-    relation: DataFrame,
+    relation: Relation,
     *,
-    on: On,
-    valid: tuple[str, str] | None = None,
-    change: tuple[str, str] | None = None,
+    on: OnEach,
     time: str | None = None,
-    shards: int | None = None,
     name: str = "shedjoin",
+    options: Options = DEFAULTS,
 ) -> DataFrame:
     """Join one stream with a relation: rows with the relation rows of their key.
 
@@ -132,24 +38,20 @@ def relation_join(  # noqa: PLR0913  (a stream and a relation; all else by keywo
     stream : DataFrame
         The stream. With a relation that changes it needs ``withWatermark`` on its event
         time, and rows later than that are dropped and counted.
-    relation : DataFrame
-        A table: Spark's own join does it, without any state, and reads the table anew
-        in every micro-batch. Or a stream of its changes, without a watermark: the
-        relation is the state.
+    relation : Relation
+        With a table as its rows, Spark's own join does it, without any state, and reads
+        the table anew in every micro-batch. With a stream of changes, the relation is
+        the state. A row that is equal to an earlier one in all columns but its end
+        changes its end; a deletion ends rows that are equal in all other columns and
+        began before.
     on : str, list or dict
-        Key columns: ``"ad"``, ``["site", "unit"]``, or those of the stream with those
-        of the relation, ``{"ad": "ad_id"}``.
-    valid : (str, str), optional
-        Columns of the relation: the time from which on a row is active, and the one
-        before which it is. A null is no limit. In a stream, a row that tells the same
-        from the same begin on as one before changes its end.
-    change : (str, str), optional
-        Columns of a stream of changes: what happens, ``"insert"`` or ``"delete"``, and
-        when. A deletion ends rows that are equal in all other columns and began before.
+        Key columns: ``"ad"``, ``["site", "unit"]``, or those of the stream and those of
+        the relation, ``{"stream": "ad", "relation": "ad_id"}``.
     time : str, optional
         Time of the rows; by default that of the watermark.
-    shards, name
-        As in :func:`join`; of no use with a table.
+    name, options
+        As in :func:`shedjoin.join`. Of the options only ``shards`` concerns this join,
+        and only if the relation is a stream.
 
     Returns
     -------
@@ -157,16 +59,10 @@ def relation_join(  # noqa: PLR0913  (a stream and a relation; all else by keywo
         Columns of the stream, then those of the relation but for keys, and for those
         that ``valid`` and ``change`` name. A time with a watermark keeps it.
     """
-    with spark_for("relation_join"):
-        from shedjoin.spark.relation_join import relation_join as spark_relation_join
-    return spark_relation_join(
-        *(stream, relation),
-        on=on,
-        valid=valid,
-        change=change,
-        time=time,
-        shards=shards,
-        name=name,
+    with spark_for("lookup_join"):
+        from shedjoin.spark.lookup import lookup_join as spark_lookup_join
+    return spark_lookup_join(
+        stream, relation, on=on, time=time, name=name, options=options
     )
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from shedjoin.errors import ParameterError
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal
-from shedjoin.spec.conditions import OnPair
-from shedjoin.spec.keys import SIDES, check_pair
-from shedjoin.spec.window import Duration, Within, parse_duration
+from shedjoin.request.arguments import each_column
+from shedjoin.request.options import DEFAULTS, Options
+from shedjoin.spec.conditions import OnStreams
+from shedjoin.spec.keys import SIDES
+from shedjoin.spec.window import Duration, WithinPair, parse_duration
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,12 +29,12 @@ def size(  # noqa: PLR0913  (two streams; all else by keyword)
     left: str | Path | pa.Table | Dataset,
     right: str | Path | pa.Table | Dataset,
     *,
-    on: OnPair,
-    within: Within,
+    on: OnStreams,
+    within: WithinPair,
     time: tuple[str, str],
     keep: Goal | Policy | None = None,
     lateness: Duration | tuple[Duration, Duration] = "0 seconds",
-    shards: int = 1,
+    options: Options = DEFAULTS,
     columns: Sequence[Sequence[str] | None] = (None, None),
     parts: Sequence[float] = PARTS,
     micro_batch: Duration | None = None,
@@ -61,8 +63,8 @@ def size(  # noqa: PLR0913  (two streams; all else by keyword)
         As in :func:`join`. With ``MostImportant`` recall is the share of importance.
     lateness : duration, or (duration, duration)
         The delays of the query's watermarks: rows are held for so much longer.
-    shards : int, default 1
-        Number of shards that the budget is divided between.
+    options : Options, optional
+        As in :func:`join`: ``Options(shards=8)`` divides the budget between 8 shards.
     columns : (sequence, sequence), optional
         Columns of the left and of the right stream that the query will carry, keys and
         time included; None is all of them. Each column takes memory.
@@ -104,14 +106,16 @@ def size(  # noqa: PLR0913  (two streams; all else by keyword)
     from shedjoin.local.archive import open_stream
     from shedjoin.local.measuring import Archives, checked_spec, cut, measure
 
-    named = zip(SIDES, (left, right), check_pair("time", time), columns, strict=True)
+    named = zip(
+        SIDES, (left, right), each_column("time", time, SIDES), columns, strict=True
+    )
     streams = [open_stream(*each) for each in named]
     arguments = {
         "on": on,
         "within": within,
         "time": time,
         "lateness": lateness,
-        "shards": shards,
+        "options": options,
     }
     spec = checked_spec(streams, keep, arguments)
     length_us = None if micro_batch is None else _length_us(micro_batch)

@@ -9,8 +9,8 @@ import json, sys
 import shedjoin as sj
 heavy = ("numba", "scipy", "pyspark", "matplotlib")
 before = [name for name in heavy if name in sys.modules]
-parts = [sj.local.join, sj.plan.split, sj.policies.Prob, sj.testing.check_policy]
-parts += [sj.offline.max_subset]
+parts = [sj.local.join, sj.plan.Costs, sj.policies.Prob, sj.testing.check_policy]
+parts += [sj.lab]
 try:
     sj.remote
 except AttributeError as error:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from shedjoin.local.tables import make_spec
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.spec.window import Within
+from support.specs import make_spec
 
 
 def a_spec(shedding: Shedding | None) -> JoinSpec:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from shedjoin import Budget, MostImportant, Within, local
+from shedjoin import Budget, MostImportant, Options, Within, local
 from shedjoin.control.importance import check_importance, read_importance
 from shedjoin.control.message import encode_message
 from shedjoin.errors import ParameterError
@@ -70,7 +70,7 @@ def joined(
         within=Within(before="20 seconds", after="20 seconds"),
         time=("t", "t"),
         keep=MostImportant(("bid", None), by=policy),
-        shards=2,
+        options=Options(shards=2),
         control=control,
         **options,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pyarrow as pa
 import pytest
 
@@ -13,11 +15,12 @@ from shedjoin.errors import ParameterError
 from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
 from shedjoin.local.shard import LocalShard
-from shedjoin.local.tables import make_spec
 from shedjoin.policies import Fifo
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec
+from support.asked import asked
 from support.recalls import recalls, true_recall
+from support.specs import make_spec
 
 BATCHES = 8
 JOIN = {
@@ -33,7 +36,7 @@ def streams() -> list[tuple[pa.Table, pa.Table]]:
 
 
 def joined(**more: object) -> Run:
-    return local.join(streams(), **JOIN, **more)  # type: ignore[arg-type]
+    return local.join(streams(), **asked({**JOIN, **more}))
 
 
 def test_a_budget_holds_from_its_micro_batch_on_and_goes_again() -> None:
@@ -64,14 +67,14 @@ def test_the_recall_is_right_when_the_budget_changes(before: int, after: int) ->
 
 
 def test_what_was_shed_long_ago_is_not_missed_when_a_budget_comes_again() -> None:
-    control = {
+    control: dict[int, Any] = {
         1: [{"budget": {"rows": 60}}],
         4: [{"budget": "as started"}],
         18: [{"budget": {"rows": 100_000}}],
         20: [{"budget": "as started"}],
     }
     tables = local.clicks(impressions=6_000, batches=30, seed=5)
-    run = local.join(tables, control=control, **JOIN)  # type: ignore[arg-type]
+    run = local.join(tables, control=control, **asked(JOIN))
     assert sum(run.report.shed) > 0
     assert [batch.report.recall for batch in run.batches[18:]] == [1.0] * 12
 
@@ -93,7 +96,7 @@ def test_importance_of_a_message_is_the_value_of_a_sample() -> None:
 @pytest.mark.parametrize("keep", [MostResults(), Sample()], ids=["results", "sample"])
 @pytest.mark.parametrize("every", [1, 3])
 def test_restarts_change_nothing(keep: object, every: int) -> None:
-    control = {
+    control: dict[int, Any] = {
         1: [{"budget": {"rows": 200}}],
         3: [{"budget": {"rows": 80}}, {"budget": {"memory": "20 kB"}}],
         6: [{"budget": "as started"}],

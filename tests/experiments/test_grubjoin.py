@@ -11,7 +11,7 @@ from experiments.grubjoin.planning_time import GROW, milliseconds
 from experiments.grubjoin.runs import GAIN, RATE, WORK, compared, whole
 from experiments.grubjoin.streams import ALIGNED, LAGS, Scene
 from experiments.part import values
-from shedjoin.plan import best_harvest, greedy_harvest
+from shedjoin.lab.plan import best_harvest, greedy_harvest
 
 pytestmark = [pytest.mark.bench, pytest.mark.long]
 

@@ -10,7 +10,7 @@ from experiments.star_streaming.efficacy import KNOWN, MEMORY, SJA
 from experiments.star_streaming.online import HEURISTICS, RAND, WINDOW, shed
 from experiments.star_streaming.rand import random_shedding
 from experiments.star_streaming.streams import drawn
-from shedjoin.offline import star_join, star_optimum
+from shedjoin.lab.offline import star_join, star_optimum
 
 pytestmark = [pytest.mark.bench, pytest.mark.long]
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from shedjoin import Budget, MostImportant, Within, local, policies
+from support.related import relation_join, star_join
 from support.streams import START_US, TIME_TYPE
 
 from .pairs import BLOBS
@@ -123,7 +124,7 @@ def star(stream: int, *, table: bool) -> Callable[..., local.Run]:
         batches = list(zip(left, right, strict=True))
         relation, when = _facts(stream), {"valid": ("from", "to")}
     return partial(
-        local.star_join,
+        star_join,
         batches,
         relation,
         on=_ON,
@@ -167,7 +168,7 @@ def relation(stream: int, *, other: bool) -> Query:
     left, _, changes = make_streams(stream)
     return once(
         partial(
-            local.relation_join,
+            relation_join,
             list(zip(left, changes, strict=True)),
             changes[0].slice(0, 0),
             on="a",

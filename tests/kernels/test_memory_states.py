@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shedjoin.kernels.memory_states import (
+from shedjoin.lab.kernels.memory_states import (
     WORD_BITS,
     Gains,
     Layer,

@@ -46,7 +46,7 @@ from shedjoin.operators.choice import open_join
 from shedjoin.operators.frame.join import Opening, Outcome, commit, stored_directory
 from shedjoin.state.workspace import MappedWorkspace
 from shedjoin.kernels import hashing, index, ranges
-from shedjoin.local.tables import make_spec
+from support.specs import make_spec
 
 rng = np.random.default_rng(0)
 SECOND = 1_000_000

@@ -16,6 +16,7 @@ from oracle.predicates import Batch, Chosen, Join, Row, all_near, as_single, com
 from shedjoin import Band, Where, local
 from shedjoin.spec.predicates import OPERATORS
 from shedjoin.types import BoolArray
+from support.asked import asked
 
 NAN, INF = float("nan"), float("inf")
 RARE = (NAN, INF, -INF, 0.0, -0.0, 1e308, -1e308, 5e-324, 2.0**53, -1.0)
@@ -215,7 +216,7 @@ class Case:
             within={n: f"{seconds} seconds" for n, seconds in self.join.keep_s.items()},
             time={name: f"t_{name}" for name in self.names},
             lateness={n: f"{wait} seconds" for n, wait in self.join.delay_s.items()},
-            **settings,
+            **asked(settings),
         )
 
     def results_of(self, batch: local.LocalBatch) -> Counter[object]:

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from oracle.join import Row, exact_join
 from shedjoin import Within, local
+from support.asked import asked
 from support.keys import key_fields
 from support.streams import Case, note_of, tables
 
@@ -64,7 +65,7 @@ def window_of(case: Case) -> Within:
 def run(
     case: Case,
     streams: Sequence[tuple[pa.Table, pa.Table]] | None = None,
-    on: str | list[str] | dict[str, str] | None = None,
+    on: str | list[str] | dict[str, list[str]] | None = None,
     **options: int,
 ) -> Outcome:
     """Join the case's tables, or these, with the local runner."""
@@ -77,7 +78,7 @@ def run(
         within=window_of(case),
         time=("left_time", "right_time"),
         lateness=(timedelta(milliseconds=left_ms), timedelta(milliseconds=right_ms)),
-        **settings,
+        **asked(settings),
     )
     return Outcome(
         matches=[matches_of(batch.results) for batch in done.batches],

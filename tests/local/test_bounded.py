@@ -18,6 +18,7 @@ from shedjoin.errors import ParameterError
 from shedjoin.operators.multiway import shedder
 from shedjoin.spec.report import Report
 from shedjoin.state import merging
+from support.asked import asked
 from support.recalls import known
 
 from .predicates import Case, Condition
@@ -185,7 +186,7 @@ class Skewed(NamedTuple):
             on=on,  # type: ignore[arg-type]
             within="20 seconds",
             time=dict.fromkeys(names, "t"),
-            **settings,
+            **asked(settings),
         )
 
 

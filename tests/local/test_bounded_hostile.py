@@ -11,6 +11,7 @@ import pytest
 from shedjoin import Band, Budget, MostResults, local
 from shedjoin.policies import Fifo, Policy
 from shedjoin.types import IntArray
+from support.asked import asked
 from support.recalls import recalls
 
 SECOND = 1_000_000
@@ -53,7 +54,9 @@ def joined(
     **settings: Any,  # noqa: ANN401
 ) -> local.Run:
     times = dict.fromkeys(batches[0], "t")
-    return local.multijoin(batches, on=on, within="20 seconds", time=times, **settings)
+    return local.multijoin(
+        batches, on=on, within="20 seconds", time=times, **asked(settings)
+    )
 
 
 def test_what_is_found_hardly_depends_on_micro_batches() -> None:

@@ -26,6 +26,8 @@ from shedjoin.errors import ParameterError
 from shedjoin.local.run import Run
 from shedjoin.spec.capabilities.kinds import By, Feature, JoinKind, Unsupported
 from shedjoin.spec.capabilities.table import TABLE, check_combination
+from support.asked import asked as gathered
+from support.related import relation_join, star_join
 
 ROWS, PARTS, KEYS, SECONDS = 120, 3, 6, 30
 MEMORY, TIME = Budget(rows=30), Budget(cpu=0.5)
@@ -46,7 +48,9 @@ def stream(seed: int, key: str = "k", value: str = "v") -> list[pa.Table]:
     return [table.slice(part * cut, cut) for part in range(PARTS)]
 
 
-RELATION = pa.table({"k": np.arange(KEYS), "r": np.arange(KEYS)})
+RELATION = pa.table(
+    {"k": np.arange(KEYS), "r": np.arange(KEYS), "told": np.arange(KEYS) % 3}
+)
 PAIR: dict[str, Any] = {
     "within": Within(before="5 seconds", after="5 seconds"),
     "time": ("at", "at"),
@@ -55,13 +59,17 @@ PAIR: dict[str, Any] = {
 
 def by_key(asked: dict[str, Any]) -> Run:
     return local.join(
-        zip(stream(1), stream(2, value="w"), strict=True), on="k", **PAIR, **asked
+        zip(stream(1), stream(2, value="w"), strict=True),
+        on="k",
+        **gathered({**PAIR, **asked}),
     )
 
 
 def by_predicates(asked: dict[str, Any]) -> Run:
     on = Band("v", 0.1) if "cells" in asked else ["k", Band("v", 0.3)]
-    return local.join(zip(stream(1), stream(2), strict=True), on=on, **PAIR, **asked)
+    return local.join(
+        zip(stream(1), stream(2), strict=True), on=on, **gathered({**PAIR, **asked})
+    )
 
 
 def several(on: object) -> Callable[..., Run]:
@@ -72,7 +80,7 @@ def several(on: object) -> Callable[..., Run]:
         chosen: Any = on if on == "k" else predicate
         time = dict.fromkeys("abc", "at")
         return local.multijoin(
-            batches, on=chosen, within="5 seconds", time=time, **asked
+            batches, on=chosen, within="5 seconds", time=time, **gathered(asked)
         )
 
     return run
@@ -81,12 +89,12 @@ def several(on: object) -> Callable[..., Run]:
 def through(asked: dict[str, Any]) -> Run:
     batches = zip(stream(1), stream(2, key="r", value="w"), strict=True)
     on = (("k", "k"), ("r", "r"))
-    return local.star_join(batches, RELATION, on=on, **PAIR, **asked)
+    return star_join(batches, RELATION, on=on, **gathered({**PAIR, **asked}))
 
 
 def lookup(asked: dict[str, Any]) -> Run:
-    return local.relation_join(
-        [(each,) for each in stream(1)], RELATION, on="k", time="at", **asked
+    return relation_join(
+        [(each,) for each in stream(1)], RELATION, on="k", time="at", **gathered(asked)
     )
 
 
@@ -103,6 +111,8 @@ HARVEST = policies.Harvest()
 CALLED: dict[Feature, dict[str, Any]] = {
     Feature.EXACT: {},
     Feature.OUTER: {"how": "left"},
+    Feature.RELATION_COLUMNS: {"columns": ["told"]},
+    Feature.RELATION_COLUMNS_KEPT: {"columns": ["told"], "budget": MEMORY},
     Feature.CELLS: {"cells": Cells([0.25, 0.5])},
     Feature.CONTROL: {"control": {1: [{"budget": {"rows": 20}}]}},
     Feature.MEMORY: {"budget": MEMORY},

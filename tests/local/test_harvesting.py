@@ -14,6 +14,7 @@ from shedjoin.operators.multiway.harvesting import Harvesting
 from shedjoin.operators.multiway.learned import Learned
 from shedjoin.policies import Harvest, RandomDrop
 from shedjoin.spec.report import Report
+from support.asked import asked
 
 RATE, BATCH_S = 100, 5
 CPU = Budget(cpu=0.5)
@@ -47,7 +48,7 @@ def joined(
     settings.setdefault("control", {0: [{"throttle": {"share": share}}]})
     settings.setdefault("on", Band("x", 0))
     settings.setdefault("within", "20 seconds")
-    return local.multijoin(tables, time={"a": "at", "b": "at"}, **settings)
+    return local.multijoin(tables, time={"a": "at", "b": "at"}, **asked(settings))
 
 
 def matched(run: local.Run, first: int = 0) -> int:

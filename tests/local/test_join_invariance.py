@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from shedjoin import Within, local
+from support.asked import asked
 from support.streams import Case, make_case
 
 from .runs import Outcome, differences, run, truth
@@ -50,8 +51,8 @@ def test_results_can_be_counted_without_being_collected() -> None:
         "within": Within(after="15 minutes"),
         "time": ("shown_at", "clicked_at"),
     }
-    collected = local.join(batches, **arguments)
-    counted = local.join(batches, **arguments, collect=False)
+    collected = local.join(batches, **asked(arguments))
+    counted = local.join(batches, **asked(arguments), collect=False)
     assert counted.report == collected.report
     assert counted.state_digests == collected.state_digests
     assert collected.results.num_rows == counted.report.matched > 0

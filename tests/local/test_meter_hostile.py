@@ -12,6 +12,8 @@ import pytest
 import shedjoin as sj
 from shedjoin import Budget, MostImportant, Within, local
 from shedjoin.policies import Fifo, Policy
+from support.asked import asked
+from support.related import star_join
 
 SECOND_US = 1_000_000
 WIDE = Within(before="300 seconds", after="300 seconds")
@@ -29,7 +31,7 @@ def table(
 
 def joined(batches: Sequence[Any], within: Within = WIDE, **options: Any) -> local.Run:  # noqa: ANN401
     common: dict[str, Any] = {"on": "k", "time": ("l", "r"), "collect": False}
-    return local.join(batches, within=within, **common | options)
+    return local.join(batches, within=within, **asked(common | options))
 
 
 @pytest.mark.parametrize("policy", [None, Fifo()])
@@ -203,7 +205,7 @@ def test_of_a_relation_nothing_is_said_of_what_an_exact_join_needs() -> None:
     rng = np.random.default_rng(1)
     left, right = (table(name, (0, 60), 100, rng) for name in "lr")
     relation = pa.table({"a": np.arange(20), "b": np.arange(20)})
-    run = local.star_join(
+    run = star_join(
         [(left, right)],
         relation,
         on=(("k", "a"), ("k", "b")),
@@ -231,8 +233,8 @@ def test_three_streams_in_order_count_no_result_that_does_not_exist() -> None:
         "time": {name: name for name in "abc"},
         "collect": False,
     }
-    exact = local.multijoin(batches, **given)
-    run = local.multijoin(batches, budget=Budget(rows=450), **given)
+    exact = local.multijoin(batches, **asked(given))
+    run = local.multijoin(batches, budget=Budget(rows=450), **asked(given))
     true = run.report.matched / exact.report.matched
     assert run.report.recall_so_far.value == pytest.approx(true, abs=0.005)
 
@@ -248,7 +250,7 @@ def test_the_budget_that_is_told_is_the_one_in_force() -> None:
         on="k",
         within="40 seconds",
         time={name: name for name in "abc"},
-        shards=4,
+        options=sj.Options(shards=4),
         budget=Budget(rows=400),
         collect=False,
     )

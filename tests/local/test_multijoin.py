@@ -14,6 +14,7 @@ import pytest
 from oracle.multijoin import Batch, Row, Streams, multijoin
 from shedjoin import Within, local
 from shedjoin.errors import ParameterError
+from support.asked import asked
 
 KEYS: dict[str, Callable[[int], tuple[object, ...]]] = {
     "integer": lambda n: (n,),
@@ -74,7 +75,7 @@ class Case:
             within={name: f"{seconds} seconds" for name, seconds in keep.items()},
             time={name: f"t_{name}" for name in self.names},
             lateness={name: f"{seconds} seconds" for name, seconds in delay.items()},
-            **settings,
+            **asked(settings),
         )
 
 
@@ -115,13 +116,13 @@ def test_two_streams_are_the_join_of_two() -> None:
         batches,
         within=Within(before="1 minute", after="9 minutes"),
         time=("shown_at", "clicked_at"),
-        **shared,
+        **asked(shared),
     )
     other = local.multijoin(
         [{"left": left, "right": right} for left, right in batches],
         within={"left": "9 minutes", "right": "1 minute"},
         time={"left": "shown_at", "right": "clicked_at"},
-        **shared,
+        **asked(shared),
     )
     assert one.results.num_rows > 100
     assert one.results.equals(other.results)
@@ -148,8 +149,8 @@ def test_arguments_are_checked(change: dict[str, Any], problem: str) -> None:
         "time": {name: f"t_{name}" for name in "abc"},
     }
     batch = {name: table(name) for name in "abc"}
-    assert local.multijoin([batch], **usual).report.matched == 1
+    assert local.multijoin([batch], **asked(usual)).report.matched == 1
     with pytest.raises(ParameterError, match=problem):
-        local.multijoin([batch], **usual | change)
+        local.multijoin([batch], **asked(usual | change))
     with pytest.raises(ParameterError, match="1 streams are given"):
-        local.multijoin([{"a": batch["a"]}], **usual)
+        local.multijoin([{"a": batch["a"]}], **asked(usual))

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from shedjoin import Band, Budget, Within, local
+from support.asked import asked
 
 JOIN: dict[str, Any] = {
     "on": "key",
@@ -25,9 +26,9 @@ def test_rows_needed_are_those_that_the_exact_join_holds(restart_every: int) -> 
     right = local.uniform("r", rows=3000, keys=200, seconds=600, seed=2, batches=20)
     order = [1, 0, *range(2, 20)]  # so that rows come late
     batches = [(left[n], right[n]) for n in order]
-    exact = local.join(batches, **JOIN)
+    exact = local.join(batches, **asked(JOIN))
     run = local.join(
-        batches, budget=Budget(rows=90), restart_every=restart_every, **JOIN
+        batches, budget=Budget(rows=90), restart_every=restart_every, **asked(JOIN)
     )
     assert any(run.report.shed)
     for found, whole in zip(run.batches, exact.batches, strict=True):
@@ -50,9 +51,12 @@ def test_residents_that_a_budget_takes_over_are_needed_too() -> None:
     several: dict[str, Any] = {"on": "key", "within": "50 seconds", "shards": 3}
     several["time"] = {name: f"{name}_time" for name in "lmr"}
     cases = (
-        [local.join(pairs, control=control, **JOIN) for control in (None, given)],
         [
-            local.multijoin(streams, control=control, **several)
+            local.join(pairs, control=control, **asked(JOIN))
+            for control in (None, given)
+        ],
+        [
+            local.multijoin(streams, control=control, **asked(several))
             for control in (None, given)
         ],
     )
@@ -81,9 +85,13 @@ def test_bytes_needed_are_those_that_the_exact_join_holds(size: str) -> None:
         for n, name in enumerate("lr")
     )
     batches = list(zip(left, right, strict=True))
-    exact = local.join(batches, collect=False, **JOIN)
+    exact = local.join(batches, collect=False, **asked(JOIN))
     run = local.join(
-        batches, budget=Budget(memory="200 KB"), restart_every=3, collect=False, **JOIN
+        batches,
+        budget=Budget(memory="200 KB"),
+        restart_every=3,
+        collect=False,
+        **asked(JOIN),
     )
     assert any(run.report.shed)
     off = [
@@ -106,8 +114,8 @@ def test_bytes_needed_by_three_streams(on: Any) -> None:  # noqa: ANN401  (what 
     batches = [dict(zip(names, batch, strict=True)) for batch in together]
     given: dict[str, Any] = {"on": on, "within": "50 seconds", "shards": 2}
     given["time"] = {name: f"{name}_time" for name in names}
-    exact = local.multijoin(batches, **given)
-    run = local.multijoin(batches, budget=Budget(rows=900), **given)
+    exact = local.multijoin(batches, **asked(given))
+    run = local.multijoin(batches, budget=Budget(rows=900), **asked(given))
     for found, whole in zip(run.batches[4:], exact.batches[4:], strict=True):
         held = whole.report.state_bytes
         assert found.report.needed_bytes == pytest.approx(held, rel=0.1)
@@ -123,7 +131,7 @@ def test_rows_of_an_instant_expire_together() -> None:
 
     batches = [(readings("l", n), readings("r", n)) for n in range(10)]
     given = JOIN | {"within": Within(before="2 hours", after="2 hours")}
-    exact = local.join(batches, **given)
-    run = local.join(batches, budget=Budget(rows=30), **given)
+    exact = local.join(batches, **asked(given))
+    run = local.join(batches, budget=Budget(rows=30), **asked(given))
     for found, whole in zip(run.batches, exact.batches, strict=True):
         assert found.report.needed_rows == sum(whole.report.resident)

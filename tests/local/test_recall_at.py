@@ -12,6 +12,7 @@ from shedjoin import Budget, Within, local
 from shedjoin.local.run import Run
 from shedjoin.policies import Fifo, IJoin, Policy, Prob
 from shedjoin.spec.report import Report
+from support.asked import asked
 
 ROWS, BATCHES, SEED = 6000, 12, 5
 SEEDS = (SEED, 6, 7)
@@ -31,7 +32,7 @@ def _join(
         within=Within(before=before, after=after),
         time=found.times,
         collect=False,
-        **given,
+        **asked(given),
     )
 
 

@@ -11,12 +11,13 @@ import pyarrow as pa
 import pytest
 
 from shedjoin import Budget, MostImportant, Within, local
-from shedjoin.datasets.rows import Batches
+from shedjoin.lab.workloads.rows import Batches
 from shedjoin.local.run import Run
 from shedjoin.models.division import by_rows
 from shedjoin.models.recall_curve import RecallCurve
 from shedjoin.policies import Fifo, Policy
 from shedjoin.types import FloatArray, IntArray
+from support.asked import asked
 
 SECOND = 1_000_000
 START = 1_700_000_000 * SECOND
@@ -66,7 +67,7 @@ def steady_streams(seed: int = 1, rows: int = 6000, count: int = 24) -> Batches:
 def joined(batches: Batches, rows: int | None, **given: Any) -> Run:  # noqa: ANN401  (arguments of the join)
     budget = None if rows is None else Budget(rows=rows)
     given = {"budget": budget, "collect": False, **JOIN, **given}
-    return local.join(batches, **given)
+    return local.join(batches, **asked(given))
 
 
 def matched(run: Run, since: int) -> int:

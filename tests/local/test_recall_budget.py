@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from shedjoin import Band, Budget, Sample, Within, local
-from shedjoin.datasets.workloads import Frequencies, zipf
 from shedjoin.errors import ParameterError
+from shedjoin.lab.workloads.workloads import Frequencies, zipf
 from shedjoin.local.run import Run
 from shedjoin.policies import IJoin
+from support.asked import asked
 
 WINDOWS, BATCHES, ROWS = 6, 24, 3000
 STREAMS = zipf(
@@ -32,7 +33,7 @@ def _join(budget: Budget | None, **given: Any) -> Run:  # noqa: ANN401  (argumen
         time=("left_time", "right_time"),
         budget=budget,
         collect=False,
-        **given,
+        **asked(given),
     )
 
 

@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin import local
+from shedjoin import Options, local
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
+from support.related import relation_join
 
 from .test_star_join import SECOND, Fact, World, facts_of, world
 
@@ -50,7 +51,7 @@ def joined(case: World, kind: pa.DataType = INT, **settings: Any) -> local.Run: 
         for rows, changes in zip(case.left, case.changes, strict=True)
     ]
     settings = {"lateness": "10 seconds"} | settings
-    return local.relation_join(
+    return relation_join(
         batches,
         relation_of([], kind),
         on={"a": "key"},
@@ -184,7 +185,7 @@ def test_relation_rows_are_told_apart_by_all_columns() -> None:
     """Also by what is null: a deletion ends no other row of its key."""
     kind = pa.int64()
     inserts = relation_of([("insert", 1, n, 90) for n in range(5)], kind)
-    run = local.relation_join(
+    run = relation_join(
         [
             (rows_of([(0, 1, 100)], kind), inserts),
             (
@@ -218,7 +219,7 @@ def test_ends_that_change() -> None:
         ((95, None, 80), [1]),
     ):
         tables = zip(rows, map(sent, ends), strict=True)
-        run = local.relation_join(
+        run = relation_join(
             [*tables],
             sent(None).slice(0, 0),
             on="a",
@@ -247,14 +248,14 @@ def test_a_table(seed: int) -> None:
         }
     )
     rows = [*reversed(case.left)]
-    run = local.relation_join(
+    run = relation_join(
         [(rows_of(each, pa.int64()),) for each in rows],
         relation,
         on="a",
         time="t",
         valid=("from", "to"),
         restart_every=seed % 3,
-        shards=1 + seed % 2,
+        options=Options(shards=1 + seed % 2),
     )
     assert found(run) == by_definition([*chain(*rows)], facts)
 
@@ -273,14 +274,14 @@ def test_wrong_arguments() -> None:
         ({"valid": ("at", "at"), "change": ("op", "at")}, ParameterError, "both"),
     ):
         with pytest.raises(error, match=match):
-            local.relation_join([(rows,)], relation, **(right | wrong))
+            relation_join([(rows,)], relation, **(right | wrong))
     with pytest.raises(ParameterError, match="has 2 tables"):
-        local.relation_join([(rows,), (rows, relation)], relation, **right)
+        relation_join([(rows,), (rows, relation)], relation, **right)
     with pytest.raises(ParameterError, match="other columns"):
-        local.relation_join([(rows, rows)], relation, **right)
+        relation_join([(rows, rows)], relation, **right)
     clash = relation.rename_columns(["key", "id", "op", "at"])
     with pytest.raises(ColumnError, match=r"(?s)several columns 'id'.*relation_id"):
-        local.relation_join([(rows,)], clash, **right)
+        relation_join([(rows,)], clash, **right)
     nested = relation.append_column("x", pa.array([], pa.list_(pa.int8())))
-    with pytest.raises(ColumnTypeError, match="told apart"):
-        local.relation_join([(rows,)], nested, **right)
+    with pytest.raises(ColumnTypeError, match="cannot find their rows"):
+        relation_join([(rows,)], nested, **right)

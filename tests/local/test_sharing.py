@@ -9,12 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin import Budget, Within, local
+from shedjoin import Budget, Options, Within, local
 from shedjoin.columns.census import Counts
-from shedjoin.datasets.workloads import Frequencies, zipf
+from shedjoin.lab.workloads.workloads import Frequencies, zipf
 from shedjoin.local.run import Run
 from shedjoin.operators.frame.cell_sizes import CellSizes
 from shedjoin.policies import Age, Fifo, Policy, Prob
+from support.asked import asked
 
 ROWS = 300
 JOIN: dict[str, Any] = {
@@ -40,7 +41,7 @@ def few() -> Batches:
 def joined(shards: int, **settings: Any) -> Run:  # noqa: ANN401
     given: dict[str, Any] = {"budget": Budget(rows=ROWS), "collect": False} | settings
     tables = given.pop("tables", drifting())
-    return local.join(tables, shards=shards, **JOIN, **given)
+    return local.join(tables, options=Options(shards=shards), **JOIN, **given)
 
 
 def matched(run: Run) -> list[int]:
@@ -124,7 +125,7 @@ def test_frequent_keys_of_several_streams_get_room() -> None:
     settings["time"] = {"a": "t", "b": "t"}
 
     def found(**given: Any) -> Run:  # noqa: ANN401
-        return local.multijoin(tables, keep=Prob(), **settings, **given)
+        return local.multijoin(tables, keep=Prob(), **asked({**settings, **given}))
 
     shared = found(shards=8, budget=budget)
     equal = found(shards=8, budget=Budget(rows=ROWS, by_shard=[1 / 8] * 8))
@@ -178,7 +179,8 @@ def test_a_stream_without_frequent_keys_does_not_make_shares_equal() -> None:
         "collect": False,
     }
     alone, shared = (
-        local.multijoin(tables, shards=n, **settings).report.matched for n in (1, 12)
+        local.multijoin(tables, options=Options(shards=n), **settings).report.matched
+        for n in (1, 12)
     )
     assert shared > 0.85 * alone
 

@@ -13,6 +13,8 @@ import pytest
 from shedjoin import Budget, MostImportant, MostResults, Within, local
 from shedjoin.policies import Policy, Residents
 from shedjoin.types import FloatArray, IntArray
+from support.asked import asked
+from support.related import star_join
 
 ROWS, BATCHES, SECONDS = 4000, 9, 300
 MEMORY = Budget(memory=120_000)
@@ -109,7 +111,7 @@ def run(
         time=("at0", "at1"),
         budget=budget,
         keep=keep,
-        **options,
+        **asked(options),
     )
 
 
@@ -182,7 +184,7 @@ def test_three_streams_keep_small_rows() -> None:
         "collect": False,
     }
     sized, unsized = (
-        local.multijoin(batches, keep=keep, **options).report.matched
+        local.multijoin(batches, keep=keep, **asked(options)).report.matched
         for keep in (MostResults(), Unsized())
     )
     assert sized > 1.15 * unsized
@@ -201,7 +203,7 @@ def test_streams_through_a_relation_keep_small_rows() -> None:
         "collect": False,
     }
     sized, unsized = (
-        local.star_join(batches, relation, keep=keep, **options).report.matched
+        star_join(batches, relation, keep=keep, **asked(options)).report.matched
         for keep in (MostResults(), Unsized())
     )
     assert sized > 1.2 * unsized

@@ -22,8 +22,8 @@ from shedjoin import (
     local,
 )
 from shedjoin.errors import ParameterError
+from shedjoin.lab.offline import StarArchive, star_optimum
 from shedjoin.local.shard import LocalShard
-from shedjoin.offline import StarArchive, star_optimum
 from shedjoin.policies import (
     Dgl,
     DimpProb,
@@ -43,6 +43,8 @@ from shedjoin.policies import (
 )
 from shedjoin.policies.goals import shedding_of
 from shedjoin.types import FloatArray
+from support.asked import asked
+from support.related import star_join
 
 from .test_star_join import (
     ON,
@@ -119,7 +121,7 @@ def shed(
 ) -> tuple[int, float]:
     """Results and importance, in the paper's order."""
     given: dict[str, Any] = {"discipline": "shed_then_probe", "recompute": Successive()}
-    run = local.star_join(
+    run = star_join(
         [(left, right)],
         rows,
         on=ON,
@@ -325,8 +327,8 @@ def test_rows_without_a_relation_row_take_no_room() -> None:
     right = table([(n, n % 50, 100 + n // 10) for n in range(100)], "b", False)
     rows = pa.table({"a": [1, 2], "b": [2, 3]})
     settings: dict[str, Any] = {"on": ON, "within": WITHIN, "time": ("t", "t")}
-    exact = local.star_join([(left, right)], rows, **settings)
-    run = local.star_join([(left, right)], rows, budget=Budget(rows=8), **settings)
+    exact = star_join([(left, right)], rows, **settings)
+    run = star_join([(left, right)], rows, budget=Budget(rows=8), **settings)
     assert found(run) == found(exact) != Counter()
     assert run.report.shed == (0, 0)
     assert run.report.stored == exact.report.stored
@@ -348,12 +350,10 @@ def test_models_follow_the_relation() -> None:
     settings: dict[str, Any] = {"on": ON, "within": WITHIN, "time": ("t", "t")}
     counts = {}
     for policy in (Prob(), Expected(), Dgl(), Rand(seed=1)):
-        run = local.star_join(
-            batches, rows, budget=Budget(rows=60), keep=policy, **settings
-        )
+        run = star_join(batches, rows, budget=Budget(rows=60), keep=policy, **settings)
         counts[type(policy)] = run.report.matched
         told = run.report.recall
-        exact = local.star_join(batches, rows, **settings).report.matched
+        exact = star_join(batches, rows, **settings).report.matched
         assert told == pytest.approx(run.report.matched / exact, abs=0.15)
     assert min(counts[Prob], counts[Expected], counts[Dgl]) > 2 * counts[Rand]
 
@@ -391,10 +391,10 @@ def test_rows_of_one_instant_all_meet(rows: int) -> None:
     }
     one = pa.table({"a": [1], "b": [1]})
     for keep in (Fifo(), Size(), Dgl()):
-        run = local.star_join([(left, right)], one, on=ON, keep=keep, **settings)
+        run = star_join([(left, right)], one, on=ON, keep=keep, **settings)
         assert run.report.matched == run.results.num_rows == rows**2
         other = right.rename_columns(["b_id", "a", "t"])
-        run = local.join([(left, other)], on="a", keep=keep, **settings)
+        run = local.join([(left, other)], on="a", keep=keep, **asked(settings))
         assert run.report.matched == run.results.num_rows == rows**2
 
 
@@ -437,11 +437,11 @@ def test_popular_keys_are_looked_up_in_parts(monkeypatch: pytest.MonkeyPatch) ->
     right = table([(n, keys[n], 100 + n // 40) for n in range(300)], "b", False)
     hub = pa.table({"a": np.repeat(np.arange(3), 50), "b": np.tile(np.arange(50), 3)})
     settings: dict[str, Any] = {"on": ON, "within": WITHIN, "time": ("t", "t")}
-    exact = found(local.star_join([(left, right)], hub, **settings))
+    exact = found(star_join([(left, right)], hub, **settings))
     for module in ("rounds", "partners"):
         monkeypatch.setattr(f"shedjoin.operators.budgeted.{module}.LOOKS", 400)
     for keep in (Fifo(), Dgl(), MostResults()):
-        run = local.star_join([(left, right)], hub, budget=AMPLE, keep=keep, **settings)
+        run = star_join([(left, right)], hub, budget=AMPLE, keep=keep, **settings)
         assert found(run) == exact
 
 
@@ -455,7 +455,7 @@ class Unsaid(Policy):
 
 def test_what_is_refused() -> None:
     case = world(1)
-    for keep, match in ((Uniform(), "draws samples"), (Harvest(), "draws samples")):
+    for keep, match in ((Uniform(), "draws a sample"), (Harvest(), "by Band or Where")):
         with pytest.raises(ParameterError, match=match):
             joined(case, budget=Budget(rows=5), keep=keep)
     with pytest.raises(ParameterError, match="limits time"):

@@ -12,6 +12,7 @@ import pytest
 
 from shedjoin import Within, local
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
+from support.related import star_join
 
 SECOND = 1_000_000
 ON = (("a", "a"), ("b", "b"))
@@ -132,7 +133,7 @@ def joined(world: World, text: bool = False, **settings: Any) -> local.Run:  # n
         for left, right, changes in zip(*world, strict=True)
     ]
     settings = {"delay": "10 seconds", "lateness": "10 seconds"} | settings
-    return local.star_join(
+    return star_join(
         batches,
         relation([], text),
         on=ON,
@@ -244,10 +245,10 @@ def test_a_fixed_relation_with_times(seed: int, text: bool) -> None:
     ]
     settings: dict[str, Any] = {"on": ON, "within": WITHIN, "time": ("t", "t")}
     settings |= {"valid": ("from", "to"), "lateness": "10 seconds"}
-    run = local.star_join(batches, rows, restart_every=seed % 3, **settings)
+    run = star_join(batches, rows, restart_every=seed % 3, **settings)
     assert found(run) == expected(case, facts)
     # Rows without a relation row are not kept.
-    none = local.star_join(batches, rows.slice(0, 0), **settings)
+    none = star_join(batches, rows.slice(0, 0), **settings)
     assert none.report.matched == sum(none.batches[-1].report.resident) == 0
 
 
@@ -257,7 +258,7 @@ def test_a_popular_relation_row_is_not_copied() -> None:
     right = table([(n, n, 101) for n in range(500)], "b", False)
     changes = relation([("insert", 1, n, 90) for n in range(500)], False)
     empty = relation([], False)
-    run = local.star_join(
+    run = star_join(
         [(left, right.slice(0, 0), changes), (left.slice(0, 0), right, empty)],
         empty,
         on=ON,
@@ -274,20 +275,18 @@ def test_wrong_arguments() -> None:
     rows = relation([], False)
     right_way: dict[str, Any] = {"on": ON, "within": WITHIN, "time": ("t", "t")}
     for wrong, error, match in (
-        ({"on": "a"}, ParameterError, "which columns of each stream"),
-        ({"on": (("a", "a"),)}, ParameterError, "which columns of each stream"),
+        ({"on": (("a", ()), ("b", "b"))}, ParameterError, "names no key columns"),
+        ({"on": (("a", "a"), ("b", ["b", "a"]))}, ParameterError, "the same number"),
         ({"on": (("a", "x"), ("b", "b"))}, ColumnError, "no column 'x'"),
         ({"on": (("a", "change"), ("b", "b"))}, ColumnTypeError, "of the relation"),
         ({"valid": ("at",)}, ParameterError, "valid="),
         ({"valid": ("at", "at"), "change": ("change", "at")}, ParameterError, "both"),
     ):
         with pytest.raises(error, match=match):
-            local.star_join([(left, right)], rows, **(right_way | wrong))
+            star_join([(left, right)], rows, **(right_way | wrong))
     changes = relation([("upsert", 1, 1, 5)], False)
     with pytest.raises(ParameterError, match="'upsert'"):
-        local.star_join(
-            [(left, right, changes)], rows, change=("change", "at"), **right_way
-        )
+        star_join([(left, right, changes)], rows, change=("change", "at"), **right_way)
 
 
 def test_the_example_of_the_paper() -> None:
@@ -314,7 +313,7 @@ def test_the_example_of_the_paper() -> None:
         )
         for instant in range(6)
     ]
-    run = local.star_join(
+    run = star_join(
         batches,
         rows,
         on=ON,

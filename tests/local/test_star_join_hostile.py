@@ -12,8 +12,9 @@ import pytest
 
 from shedjoin import Within, local
 from shedjoin.errors import ColumnTypeError, ParameterError
-from shedjoin.local import star_join as local_star_join
+from shedjoin.request.relations import through
 from shedjoin.spec.streams import JoinSpec
+from support.related import star_join
 
 from .test_star_join import ON, SECOND, found, relation, table
 
@@ -51,7 +52,7 @@ def joined(
         (table(own, "a", False), table(other, "b", False), each)
         for own, other, each in zip(left, right, made, strict=True)
     ]
-    return local.star_join(
+    return star_join(
         batches,
         made[0].slice(0, 0),
         on=ON,
@@ -130,7 +131,7 @@ def test_rows_of_a_table_each_count() -> None:
     """As in SQL."""
     left, right = [(0, 1, 100), (2, 1, 200)], [(1, 1, 101), (3, 1, 201)]
     rows = valid([(1, 1, 90, 150), (1, 1, 90, 300), (1, 1, 90, 300)])
-    run = local.star_join(
+    run = star_join(
         [(table(left, "a", False), table(right, "b", False))],
         rows,
         on=ON,
@@ -181,14 +182,13 @@ def test_streams_whose_rows_lie_behind_the_watermark(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As those of another join, which waited there."""
-    through = local_star_join.__globals__["_through"]
 
     def lagging(*given: Any) -> JoinSpec:  # noqa: ANN401
         spec: JoinSpec = through(*given)
         streams = tuple(replace(s, lag_us=30 * SECOND) for s in spec.streams)
         return replace(spec, streams=streams)
 
-    monkeypatch.setitem(local_star_join.__globals__, "_through", lagging)
+    monkeypatch.setattr("shedjoin.request.spec.through", lagging)
     left: list[Rows] = [[(0, 1, 100), (2, 9, 120)], [], []]
     right: list[Rows] = [[(3, 9, 120)], [], [(1, 1, 104)]]
     changes = [[("insert", 1, 1, 90), ("delete", 1, 1, 110)], [], []]
@@ -215,10 +215,10 @@ def test_wrong_tables() -> None:
     rows = relation([], False)
     settings: dict[str, Any] = {"on": ON, "within": HOUR, "time": ("t", "t")}
     with pytest.raises(ParameterError, match="has 3 tables"):
-        local.star_join([(left, right), (left, right, rows)], rows, **settings)
+        star_join([(left, right), (left, right, rows)], rows, **settings)
     with pytest.raises(ParameterError, match="other columns"):
-        local.star_join([(left, right, left)], rows, **settings)
+        star_join([(left, right, left)], rows, **settings)
     with pytest.raises(ParameterError, match="below 0"):
-        local.star_join([(left, right)], rows, delay="-1 seconds", **settings)
+        star_join([(left, right)], rows, delay="-1 seconds", **settings)
     with pytest.raises(ColumnTypeError, match="'a' of the relation"):
-        local.star_join([(left, right)], rows, valid=("a", "at"), **settings)
+        star_join([(left, right)], rows, valid=("a", "at"), **settings)

@@ -15,9 +15,10 @@ import pyarrow as pa
 import pytest
 
 from effort import cases
-from shedjoin import Budget, MostImportant, Successive, Within, local
+from shedjoin import Budget, MostImportant, Options, Successive, Within
 from shedjoin.policies import Fifo, Policy, Simp, UntilExpiry
 from shedjoin.spec.recompute import DEFAULT, Recompute
+from support.related import star_join
 
 ON = (("a", "a"), ("b", "b"))
 FIRST, ROWS, M = 100, 60, 8
@@ -138,7 +139,7 @@ def found(
         batch = [table(*each) for each in zip("ab", (s[part] for s in case.streams))]  # noqa: B905
         changes = [] if fixed else [facts([] if first else case.relation)]
         batches.append((*batch, *changes))
-    run = local.star_join(
+    run = star_join(
         batches,
         facts(case.relation if fixed else []),
         on=ON,
@@ -148,8 +149,7 @@ def found(
         lateness="20 seconds",
         budget=Budget(rows=2 * memory, split=0.5),
         keep=MostImportant("importance", by=policy),
-        discipline=discipline,
-        recompute=recompute,
+        options=Options(discipline=discipline, recompute=recompute),
     )
     pairs = zip(*(run.results[name].to_pylist() for name in ("a_at", "b_at")))  # noqa: B905
     counted = Counter(pairs)

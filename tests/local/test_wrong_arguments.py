@@ -4,11 +4,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from shedjoin import Budget, Sample, Within, local
-from shedjoin.errors import ParameterError
-from shedjoin.spec.keys import key_pairs
+from shedjoin import Budget, MostImportant, Sample, Within, local
+from shedjoin.errors import ColumnTypeError, ParameterError, ShedjoinError
+from shedjoin.policies import Prob
+from shedjoin.spec.multijoin import stream_keys
+from support.asked import asked
 
 BATCHES = local.clicks(impressions=20, batches=1, seed=1)
 
@@ -21,12 +24,14 @@ class Condition:
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
-    "one time": ({"time": "shown_at"}, "time='shown_at' is not a name for each side"),
-    "two letters": ({"time": "ab"}, "time='ab' is not a name for each side"),
-    "times by name": ({"time": {"left": "shown_at"}}, "is not a name for each side"),
+    "one time": ({"time": "shown_at"}, "the right stream has no column 'shown_at'"),
+    "three times": ({"time": ("a", "b", "c")}, "does not name a column of each stream"),
+    "times by name": ({"time": {"left": "shown_at"}}, "the streams are"),
+    "no window": ({"within": 5}, "5 is not a duration"),
+    "a negative window": ({"within": "-1 second"}, "has a negative duration"),
     "one suffix": ({"suffixes": "_l"}, "suffixes='_l' is not a name for each side"),
     "a condition": ({"on": Condition()}, "names no key columns"),
-    "half a shard": ({"shards": 1.5}, "shards=1.5 is not a count"),
+    "half a shard": ({"shards": 1.5}, r"shards=1.5\) is not a count"),
     "no scheme": (
         {"budget": Budget(rows=5), "recompute": "often"},
         "recompute='often' is not a scheme",
@@ -46,8 +51,8 @@ def test_wrong_arguments(case: str) -> None:
         "within": Within(after="1 minute"),
         "time": ("shown_at", "clicked_at"),
     }
-    with pytest.raises(ParameterError, match=message.split("[")[0]) as raised:
-        local.join(BATCHES, **right | given)
+    with pytest.raises(ShedjoinError, match=message.split("[")[0]) as raised:
+        local.join(BATCHES, **asked(right | given))
     assert raised.value.fix
 
 
@@ -60,7 +65,7 @@ def test_what_is_no_split(split: Any) -> None:  # noqa: ANN401  (anything)
 
 @pytest.mark.parametrize("names", [("ad_id",), {"ad_id"}, iter(["ad_id"])])
 def test_names_of_keys_in_any_form(names: Any) -> None:  # noqa: ANN401  (anything)
-    assert key_pairs(names) == (("ad_id", "ad_id"),)
+    assert stream_keys(names, ("left", "right")) == (("ad_id",),) * 2
 
 
 @pytest.mark.parametrize("split", [np.float64(0.3), np.float32(0.3)])
@@ -78,12 +83,57 @@ def test_tables_that_are_no_pairs() -> None:
         local.join(BATCHES[0], on="ad_id", within=Within(after="1 minute"), time=times)
 
 
+def kept(keep: Any) -> local.Run:  # noqa: ANN401  (anything)
+    return local.join(
+        BATCHES,
+        on="ad_id",
+        within="1 minute",
+        time=("shown_at", "clicked_at"),
+        budget=Budget(rows=5),
+        keep=keep,
+    )
+
+
+def test_an_importance_that_is_no_number() -> None:
+    ((shown, clicked),) = BATCHES
+    names = pa.array(["x"] * shown.num_rows)
+    batches = [(shown.append_column("campaign", names), clicked)]
+    for goal in (MostImportant("campaign"), Sample(of="campaign")):
+        with pytest.raises(ColumnTypeError, match="'campaign' of the left") as raised:
+            local.join(
+                batches,
+                on="ad_id",
+                within="1 minute",
+                time=("shown_at", "clicked_at"),
+                budget=Budget(rows=5),
+                keep=goal,
+            )
+        assert 'ByCategory("campaign", {...})' in raised.value.fix
+
+
+def test_frames_of_another_engine() -> None:
+    ((shown, clicked),) = BATCHES
+    frames = shown.to_pandas(), clicked.to_pandas()
+    times = ("shown_at", "clicked_at")
+    with pytest.raises(ParameterError, match="a pandas DataFrame, a pandas DataFrame"):
+        local.join([frames], on="ad_id", within="1 minute", time=times)
+    by_name = dict(zip(("a", "b"), frames, strict=True))
+    with pytest.raises(ParameterError, match="the a stream is a pandas DataFrame"):
+        local.multijoin([by_name], on="ad_id", within="1 minute", time="shown_at")
+
+
 @pytest.mark.parametrize(
     ("slip", "better"),
     [
         (lambda: Sample("bid"), "Sample(of='bid')"),  # type: ignore[arg-type]
         (lambda: Budget("512 MB"), "Budget(memory='512 MB')"),  # type: ignore[arg-type]
         (lambda: Budget(recall=0.95), 'Budget(recall=0.95, memory="8 GB")'),
+        (lambda: Budget(memory="30%"), "needed_bytes"),
+        (lambda: kept("MostImportant"), 'keep=MostImportant("column")'),
+        (lambda: kept("most_results"), "keep=MostResults()"),
+        (lambda: kept(Prob), "keep=policies.Prob()"),
+        (lambda: kept("ijoin"), "keep=policies.IJoin()"),
+        (lambda: kept("nothing"), "keep=MostResults(), or a policy"),
     ],
 )
 def test_slips_are_told_what_was_meant(slip: Callable[[], Any], better: str) -> None:

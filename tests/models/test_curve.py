@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from oracle.policies import age_priorities
+from shedjoin.lab.plan import recall
 from shedjoin.models.curve import (
     AGES,
     COUNTS,
@@ -19,7 +20,6 @@ from shedjoin.models.curve import (
     level_of,
     priorities,
 )
-from shedjoin.plan import recall
 
 from .plain_curve import certain, rates_by_age, rates_by_level, typical_count
 from .rooms import room

@@ -11,7 +11,6 @@ import pytest
 from shedjoin import Budget, Within
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.packing import pack
-from shedjoin.local.tables import make_spec
 from shedjoin.operators.budgeted import rewriting
 from shedjoin.operators.frame import ordered
 from shedjoin.operators.frame.ordered import Timely
@@ -21,6 +20,7 @@ from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import Payload, places
 from shedjoin.state.workspace import MemoryWorkspace
 from support.sides import SIDES
+from support.specs import make_spec
 
 TIME = pa.timestamp("us", "UTC")
 START_US = 1_700_000_000_000_000

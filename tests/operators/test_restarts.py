@@ -18,7 +18,6 @@ from shedjoin.columns.ipc import encode_rows
 from shedjoin.errors import StateMismatchError
 from shedjoin.local.delivery import Delivery
 from shedjoin.local.shard import LocalShard, MemoryBlobs
-from shedjoin.local.tables import make_spec
 from shedjoin.operators.budgeted.join import BudgetedJoin
 from shedjoin.policies import EqCluster, Fifo, Greedy, IJoin, PpsCluster, Prob, Uniform
 from shedjoin.policies.goals import shedding_of, values_of
@@ -27,6 +26,7 @@ from shedjoin.spec.report import Report
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import DIRECTORY
 from shedjoin.state.directory import split_token
+from support.specs import make_spec
 
 TIMES = ("shown_at", "clicked_at")
 BATCHES = local.clicks(impressions=6_000, batches=14, seed=8)

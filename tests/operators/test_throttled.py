@@ -18,6 +18,7 @@ from shedjoin.policies import (
     ProbeNoInsert,
     ValuePni,
 )
+from support.asked import asked
 
 ROWS, BATCHES, KEYS = 40, 6, 8
 CONTROL: dict[int, Any] = {
@@ -53,7 +54,7 @@ def joined(**more: Any) -> Run:  # noqa: ANN401
         on="k",
         within=Within(before="3 seconds", after="3 seconds"),
         time=("t", "t"),
-        **more,
+        **asked(more),
     )
 
 
@@ -96,10 +97,10 @@ def test_a_throttle_holds_from_the_first_micro_batch(keep: Any) -> None:  # noqa
         "time": ("left_time", "right_time"),
     }
     batches = list(zip(*sides, strict=True))
-    exact = local.join(batches, **arguments)
+    exact = local.join(batches, **asked(arguments))
     run = local.join(
         batches,
-        **arguments,
+        **asked(arguments),
         budget=Budget(cpu=0.5),
         keep=keep,
         control={0: [{"throttle": {"share": 0.3}}]},

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from oracle.shedding import Arrival
-from shedjoin import Budget, MostImportant, Successive, Within
+from shedjoin import Budget, MostImportant, Options, Successive, Within
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.policies import Policy
@@ -90,8 +90,7 @@ def run(
         time=TIMES,
         budget=budget,
         keep=MostImportant(("left_imp", "right_imp"), by=policy),
-        discipline=discipline,
-        recompute=recompute,
+        options=Options(discipline=discipline, recompute=recompute),
         restart_every=restart_every,
         lateness=lateness,
     )

@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 import pytest
 
 from effort import THOROUGH
 from shedjoin.errors import ParameterError
+from shedjoin.models.learned import Models
 from shedjoin.policies import POLICIES, EqCluster, Fifo, Policy, Residents
 from shedjoin.testing import CHECKS, Trials, check_policy
 from shedjoin.testing.invariant import Parameters
@@ -139,7 +140,8 @@ class Teacher(Policy):
 
     def score(self, residents: Residents) -> FloatArray:
         if residents.key.size:
-            residents.models.observe(residents.stream, residents.key, residents.time)
+            models = cast("Models", residents.models)
+            models.observe(residents.stream, residents.key, residents.time)
         return residents.time.astype(float)
 
 

@@ -28,6 +28,7 @@ from shedjoin.policies import (
     ValuePni,
 )
 from shedjoin.spec.report import Report
+from support.asked import asked
 
 KEYS, ROWS, BATCHES, FROM = 200, 250, 60, 12
 KINDS = ("direct", "inverse", "uncorrelated")
@@ -78,7 +79,7 @@ def table(
 
 @cache
 def exact(kind: str) -> Run:
-    return local.join(streams(kind), **OPTIONS)
+    return local.join(streams(kind), **asked(OPTIONS))
 
 
 @cache
@@ -88,7 +89,7 @@ def throttled(kind: str, policy: Policy, share: float, update: float = 1.0) -> R
         budget=Budget(cpu=0.5),
         keep=policy,
         control={FROM: [throttle(share, update)]},
-        **OPTIONS,
+        **asked(OPTIONS),
     )
 
 
@@ -177,7 +178,7 @@ def test_an_open_throttle_is_exact_again_after_a_window() -> None:
         streams("inverse"),
         budget=Budget(cpu=0.5),
         control={8: [throttle(0.3)], 20: [throttle(1.0)]},
-        **OPTIONS,
+        **asked(OPTIONS),
     )
     for one, other in zip(run.batches[27:], exact("inverse").batches[27:], strict=True):
         assert one.results.num_rows == other.results.num_rows
@@ -209,7 +210,7 @@ def test_restarts_and_order_change_nothing() -> None:
             control=control,
             restart_every=every,
             bucket_seed=every,
-            **OPTIONS,
+            **asked(OPTIONS),
         )
         for every in (0, 2)
     ]
@@ -234,9 +235,11 @@ def test_all_that_a_budget_may_be_with(policy: Policy, options: Any) -> None:  #
     """Results are a part of the exact ones, whatever else the join is told."""
     few = streams("inverse")[:12]
     arguments = {"budget": Budget(cpu=0.5), "keep": policy} | OPTIONS | options
-    run = local.join(few, control={4: [throttle(0.3)]}, **arguments)
+    run = local.join(few, control={4: [throttle(0.3)]}, **asked(arguments))
     assert is_part(run, exact("inverse"))
-    again = local.join(few, control={4: [throttle(0.3)]}, restart_every=1, **arguments)
+    again = local.join(
+        few, control={4: [throttle(0.3)]}, restart_every=1, **asked(arguments)
+    )
     assert again.state_digests == run.state_digests
 
 
@@ -246,7 +249,7 @@ def test_both_budgets_hold() -> None:
         budget=Budget(rows=2000, cpu=0.5),
         keep=MostResults(),
         control={FROM: [throttle(0.3)]},
-        **OPTIONS,
+        **asked(OPTIONS),
     )
     assert max(sum(batch.report.resident) for batch in run.batches) <= 2000
     assert done("uncorrelated", run) <= 0.33
@@ -267,7 +270,7 @@ def test_importance_decides_if_it_is_the_goal() -> None:
             budget=Budget(cpu=0.5),
             keep=keep,
             control={FROM: [throttle(0.3)]},
-            **OPTIONS,
+            **asked(OPTIONS),
         )
         keys = pa.concat_tables([b.results for b in run.batches[FROM + 1 :]])["k"]
         found[type(keep)] = int((np.array(keys) % 2 == 1).sum())
@@ -284,9 +287,8 @@ def test_a_sample_stays_unbiased_under_a_throttle() -> None:
             streams("inverse"),
             budget=Budget(cpu=0.5),
             keep=Sample(),
-            seed=seed,
             control={FROM: [throttle(0.3)]},
-            **OPTIONS,
+            **asked({**OPTIONS, "seed": seed}),
         )
         told.append(sum(batch.report.weight for batch in run.batches[FROM + 1 :]))
         kept.append(results(run))
@@ -307,7 +309,7 @@ def test_one_arrival_does_not_decide_who_stays(key: int) -> None:
         [*given[:FROM], tuple(alone), *given[FROM:]],
         budget=Budget(cpu=0.5),
         control={FROM: [throttle(0.9)]},
-        **OPTIONS,
+        **asked(OPTIONS),
     )
     assert run.batches[FROM].report.evicted == 0
     later = run.batches[FROM + 1].results.num_rows
@@ -321,7 +323,7 @@ def test_a_sample_of_next_to_nothing_is_small(limit: Any) -> None:  # noqa: ANN4
         budget=Budget(cpu=0.5, **limit),
         keep=Sample(),
         control={FROM: [throttle(0.0)]},
-        **OPTIONS,
+        **asked(OPTIONS),
     )
     most = [sum(batch.report.resident) for batch in run.batches[FROM + 1 :]]
     assert max(most) <= 40

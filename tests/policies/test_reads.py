@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -100,3 +101,11 @@ def test_reads_has_known_names(said: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("kind", POLICIES, ids=lambda kind: kind.__name__)
 def test_samples_are_sampling_policies(kind: type[Policy]) -> None:
     assert kind().samples == issubclass(kind, SamplingPolicy)
+
+
+def test_a_name_that_does_not_exist() -> None:
+    """The answer names what is read, by whom, and what there is."""
+    rows = Residents.example(time=[0], now_us=1)
+    with pytest.raises(AttributeError, match=r"residents\.ages_us.*\nFix: .*age_us"):
+        _ = rows.ages_us  # type: ignore[attr-defined]
+    assert pickle.loads(pickle.dumps(rows)).now_us == 1

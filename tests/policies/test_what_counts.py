@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from shedjoin import Budget, Sample, Within
+from shedjoin import Budget, Options, Sample, Within
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.policies import IJoin, Policy, Residents, Size, Uniform
@@ -38,8 +38,7 @@ def run(
         time=("left_time", "right_time"),
         budget=budget,
         keep=keep,
-        discipline=discipline,
-        recompute=Successive(),
+        options=Options(discipline=discipline, recompute=Successive()),
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin import Budget, MostImportant, local
+from shedjoin import Budget, MostImportant, Options, local
 from shedjoin.errors import ParameterError
 from shedjoin.policies import POLICIES, SamplingPolicy
 from shedjoin.spec.shedding import Discipline
@@ -78,12 +78,12 @@ def run(cell: Cell, stream: Stream) -> local.Run:
         within=WITHIN,
         time=TIMES,
         lateness=LATENESS,
-        shards=1 + (cell.seed % 4 == 1),
+        options=Options(
+            shards=1 + (cell.seed % 4 == 1), discipline=cell.discipline, seed=cell.seed
+        ),
         restart_every=3 * (cell.seed % 4 == 0),
         budget=budget(cell, sum(table.num_rows for table in stream.rows)),
         keep=weighed if cell.valued else policy,
-        discipline=cell.discipline,
-        seed=cell.seed,
     )
 
 

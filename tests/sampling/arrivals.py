@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from oracle.samples import Draw, Result, Sampled, sampled_join
 from oracle.shedding import Arrival
-from shedjoin import Budget, Within
+from shedjoin import Budget, Options, Within
 from shedjoin.columns.placing import shard_of
 from shedjoin.kernels.matching import coin
 from shedjoin.local.join import join
@@ -89,8 +89,7 @@ def run(
         budget=Budget(rows=total, split=split, by_shard=equal_parts(shards)),
         keep=policy,
         restart_every=restart_every,
-        shards=shards,
-        seed=seed,
+        options=Options(shards=shards, seed=seed),
     )
 
 

@@ -7,10 +7,10 @@ from functools import cache
 
 import numpy as np
 
-from shedjoin.datasets.streams import START_US
-from shedjoin.datasets.workloads import Correlation, Frequencies, zipf
+from shedjoin.lab.plan import FrequencyModel
+from shedjoin.lab.workloads.workloads import Correlation, Frequencies, zipf
 from shedjoin.local.run import Run
-from shedjoin.plan import FrequencyModel
+from shedjoin.local.streams import START_US
 from shedjoin.policies import Residents
 from shedjoin.policies.samples import Uniform
 from shedjoin.types import IntArray

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 import pyarrow as pa
 
-from shedjoin import Budget, Within
-from shedjoin.datasets.rows import Batches
-from shedjoin.datasets.workloads import Frequencies, aged, zipf
+from shedjoin import Budget, Options, Within
+from shedjoin.lab.workloads.rows import Batches
+from shedjoin.lab.workloads.workloads import Frequencies, aged, zipf
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.policies import Policy
@@ -108,7 +108,7 @@ def sample(
         on="key",
         within=Within(before=before, after=length),
         time=TIMES,
-        shards=shards,
+        options=Options(shards=shards),
         budget=None if policy is None else Budget(rows=rows),
         keep=policy,
     )

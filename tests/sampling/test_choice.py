@@ -5,8 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from shedjoin import Budget, Sample, Within
-from shedjoin.datasets.workloads import Correlation, Frequencies, zipf
+from shedjoin import Budget, Options, Sample, Within
+from shedjoin.lab.workloads.workloads import Correlation, Frequencies, zipf
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.policies import BestSample, EqCluster, Policy, PpsCluster, Uniform
@@ -96,7 +96,7 @@ def again(stream: Stream, keep: Goal | Policy, restart_every: int, seed: int) ->
         budget=Budget(rows=stream.rows(0.1)),
         keep=keep,
         restart_every=restart_every,
-        seed=seed,
+        options=Options(seed=seed),
     )
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shedjoin import Budget, Within, plan
-from shedjoin.datasets.workloads import Correlation
+from shedjoin import Budget, Within
+from shedjoin.lab import plan
+from shedjoin.lab.plan import FrequencyModel
+from shedjoin.lab.workloads.workloads import Correlation
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.models.sampling import pps_sizes
-from shedjoin.plan import FrequencyModel
 from shedjoin.policies import BestSample, EqCluster, Policy, PpsCluster, Uniform
 
 from .arrivals import TIMES

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from shedjoin.datasets.workloads import Frequencies, zipf
+from shedjoin.lab.workloads.workloads import Frequencies, zipf
 from shedjoin.policies import EqCluster, PpsCluster
 from shedjoin.spec.report import Report
 

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin import Budget, Within, plan
+from shedjoin import Budget, Within
+from shedjoin.lab import plan
+from shedjoin.lab.plan import AgeModel
 from shedjoin.local.join import join
-from shedjoin.plan import AgeModel
 from shedjoin.policies import Policy, Uniform
 
 from .arrivals import START, TIMES

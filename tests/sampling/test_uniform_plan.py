@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from shedjoin import plan
-from shedjoin.datasets.workloads import Correlation
+from shedjoin.lab import plan
+from shedjoin.lab.plan import Costs
+from shedjoin.lab.workloads.workloads import Correlation
 from shedjoin.local.run import Run
-from shedjoin.plan import Costs
 from shedjoin.policies import Uniform
 
 from .planned import BATCH_S, RATE, WINDOW_S, Told, held, streams, windows

@@ -18,12 +18,12 @@ import pyarrow as pa
 
 from shedjoin import Budget, Within
 from shedjoin.columns.packing import pack
-from shedjoin.local.tables import make_spec
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spec.report import count_types
 from shedjoin.spec.streams import JoinSpec
 from support.sides import SIDES, Side
+from support.specs import make_spec
 
 START_US = 1_700_000_000_000_000
 TIME = pa.timestamp("us", "UTC")

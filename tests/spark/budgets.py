@@ -14,6 +14,7 @@ from shedjoin import Budget
 from shedjoin.local.join import join as local_join
 from shedjoin.policies import Policy
 from shedjoin.policies.goals import Goal
+from support.asked import asked
 
 from .frames import MINUTE, TIMES, as_streams
 from .queries import Rows, Run, run
@@ -63,7 +64,7 @@ def on_spark(
     sources = Sources(folder / "in").write(sent[:half])
     frames = as_streams(sources.read(spark), delay="10 seconds")
     settings: dict[str, Any] = {"on": "k", "within": MINUTE, **options}
-    slim = shedjoin.join(*frames, **settings).select(*columns)
+    slim = shedjoin.join(*frames, **asked(settings)).select(*columns)
     before = run(slim, folder / "out")
     sources.write(sent[half:], first=half)
     after = run(slim, folder / "out")
@@ -76,5 +77,7 @@ def locally(
     """Join in this process, in as many shards as the tests' session has."""
     settings: dict[str, Any] = {"on": "k", "within": MINUTE, "time": TIMES, **options}
     delays = "10 seconds", "10 seconds"
-    results = local_join(sent, lateness=delays, shards=2, **settings).results
+    results = local_join(
+        sent, lateness=delays, options=shedjoin.Options(shards=2), **settings
+    ).results
     return sorted(zip(*(results[name].to_pylist() for name in columns), strict=True))

@@ -58,13 +58,14 @@ def joined(spark: SparkSession, folder: Path) -> DataFrame:
         reader = spark.readStream.schema(f"t timestamp, {key} int, {key}_id long")
         rows = reader.parquet(str(folder / "in" / key))
         streams.append(rows.withWatermark("t", "10 seconds"))
-    return sj.star_join(
-        *(*streams, changes),
-        on=(("a", "a"), ("b", "b")),
-        within=sj.Within(before=f"{WINDOW_S} seconds", after=f"{WINDOW_S} seconds"),
-        change=("change", "at"),
-        delay="10 seconds",
-        shards=2,
+    relation = sj.Relation(
+        changes, left="a", right="b", change=("change", "at"), delay="10 seconds"
+    )
+    return sj.join(
+        *streams,
+        through=relation,
+        within=f"{WINDOW_S} seconds",
+        options=sj.Options(shards=2),
     ).select("a_id", "b_id")
 
 

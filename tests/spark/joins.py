@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 import shedjoin
 from local.runs import window_of
 from shedjoin import Within
+from support.asked import asked
 from support.keys import key_fields
 from support.streams import Case
 
@@ -32,7 +33,7 @@ def ours(case: Case, frames: Frames, **options: Any) -> DataFrame:  # noqa: ANN4
     """The case joined by the library."""
     settings: dict[str, Any] = {"shards": case.shards, **options}
     names = [name for name, _ in key_fields(case.key_kind)]
-    return shedjoin.join(*frames, on=names, within=window_of(case), **settings)
+    return shedjoin.join(*frames, on=names, within=window_of(case), **asked(settings))
 
 
 def native(case: Case, frames: Frames) -> DataFrame:

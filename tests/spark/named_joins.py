@@ -17,6 +17,7 @@ import shedjoin
 from shedjoin import Band, Budget, MostImportant, MostResults, Sample, Within
 from shedjoin.local.join import join as local_join
 from shedjoin.policies import IJoin, PpsCluster
+from support.asked import asked
 
 from .budgets import Tables
 from .frames import TIMES, as_streams
@@ -106,7 +107,7 @@ def joined(spark: SparkSession, sources: Sources, name: str) -> DataFrame:
         if name == "harvest" and not control.sent():
             control.send(throttle=THROTTLE)
         options["control"] = control
-    results = shedjoin.join(left, right, **options).select(*columns(name))
+    results = shedjoin.join(left, right, **asked(options)).select(*columns(name))
     return results.repartition(3) if name in SHUFFLED else results
 
 
@@ -116,7 +117,9 @@ def locally(sent: Tables, name: str, **more: object) -> Rows:
     options |= {**JOINS[name], **more}
     if name == "harvest":
         options["control"] = {0: [{"throttle": THROTTLE}]}
-    found = local_join(sent, lateness=(DELAY, DELAY), shards=2, **options).results
+    found = local_join(
+        sent, lateness=(DELAY, DELAY), options=shedjoin.Options(shards=2), **options
+    ).results
     values = [found[column].to_pylist() for column in columns(name)]
     return list(zip(*values, strict=True))
 

@@ -13,12 +13,13 @@ from pyspark.sql import Row
 from local.runs import window_of
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.columns.packing import pack
-from shedjoin.local.tables import make_spec, usable_rows
+from shedjoin.local.tables import usable_rows
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spec.report import count_types
 from shedjoin.spec.streams import JoinSpec
 from support.keys import key_fields
 from support.sides import SIDES
+from support.specs import make_spec
 from support.streams import Case, tables
 
 from .queries import Rows

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 import shedjoin as sj
+from support.related import spark_star_join
 
 START_US = 1_700_000_000_000_000
 BATCHES, ROWS, KEYS = 6, 60, 12
@@ -115,13 +116,13 @@ def changing_join(
     spark: SparkSession, folder: Path, budget: sj.Budget | None = None
 ) -> DataFrame:
     """The join of the streams with the changes."""
-    frame = sj.star_join(
+    frame = spark_star_join(
         *streams(spark, folder),
         on=ON,
         within=WITHIN,
         change=("what", "at"),
         delay="20 seconds",
-        shards=3,
+        options=sj.Options(shards=3),
         budget=budget,
     )
     return frame.select("a_id", "b_id")

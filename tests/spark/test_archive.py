@@ -11,8 +11,8 @@ import pytest
 
 from shedjoin import Within
 from shedjoin.errors import ParameterError
-from shedjoin.offline import Archive, MatchGraph, archived_matches, cheapest_matches
-from shedjoin.plan import Costs
+from shedjoin.lab.offline import Archive, MatchGraph, archived_matches, cheapest_matches
+from shedjoin.lab.plan import Costs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +52,7 @@ def expected(work: float, graph: MatchGraph) -> tuple[int, float]:
 
 
 def test_equals_the_local_yardstick(spark: SparkSession) -> None:
-    from shedjoin.spark.archive import greedy_max_subset
+    from shedjoin.lab.spark.archive import greedy_max_subset
 
     rng = np.random.default_rng(5)
     ours = [archive(rng, 700), archive(rng, 500)]
@@ -80,7 +80,7 @@ def test_equals_the_local_yardstick(spark: SparkSession) -> None:
 
 
 def test_says_what_it_needs(spark: SparkSession) -> None:
-    from shedjoin.spark.archive import greedy_max_subset
+    from shedjoin.lab.spark.archive import greedy_max_subset
 
     frame = spark.createDataFrame([(1, START)], "key long, time timestamp")
     other = frame.selectExpr("string(key) AS key", "time")

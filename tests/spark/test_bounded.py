@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import shedjoin as sj
 from shedjoin import local
+from support.asked import asked
 
 from .queries import run, same, stop_after_a_micro_batch
 
@@ -63,11 +64,11 @@ def test_streams_restarted(case: str, spark: SparkSession, tmp_path: Path) -> No
         time=dict.fromkeys(NAMES, "t"),
         lateness="1 minute",
         budget=budget,
-        **SETTINGS,
+        **asked(SETTINGS),
     )
 
     def joined() -> DataFrame:
-        result = sj.multijoin(frames, on=on, budget=budget, **SETTINGS)
+        result = sj.multijoin(frames, on=on, budget=budget, **asked(SETTINGS))
         return result.select("id_a", "id_b", "id_c")
 
     stop_after_a_micro_batch(joined(), tmp_path / "run")

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 import shedjoin
-from shedjoin import Budget, Histogram, Lookup, MostImportant
+from shedjoin import Budget, ByCategory, ByRange, MostImportant
 from shedjoin.policies import IJoin, Rand
 from shedjoin.policies.goals import Goal
 
@@ -25,7 +25,10 @@ KINDS = {"a": 1.0, "b": 5.0}
 GOALS = [
     shedjoin.MostResults(),
     MostImportant(
-        (Lookup("left_kind", KINDS, default=0.5), Histogram("right_price", [5], [1, 3]))
+        (
+            ByCategory("left_kind", KINDS, default=0.5),
+            ByRange("right_price", [5], [1, 3]),
+        )
     ),
     MostImportant(("left_price", None), combine="max", by=IJoin(maturity="1 second")),
 ]
@@ -33,7 +36,7 @@ GOALS = [
 
 @pytest.mark.parametrize(
     "keep",
-    [GOALS[0], pytest.param(GOALS[1], marks=pytest.mark.long), GOALS[2]],
+    [GOALS[0], *(pytest.param(goal, marks=pytest.mark.long) for goal in GOALS[1:])],
     ids=["results", "importance", "ijoin"],
 )
 def test_same_rows_as_without_an_engine(
@@ -72,7 +75,7 @@ def test_an_expression_as_importance_and_tables(
             time=TIMES,
             budget=Budget(rows=100),
             keep=MostImportant((source, None)),
-            shards=2,
+            options=shedjoin.Options(shards=2),
         )
         for name, source in (
             ("column", "left_price"),

@@ -82,6 +82,7 @@ def say(number: int, copies: Copies) -> None:
         print(said, flush=True)  # noqa: T201  (progress of a long test)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("queries", [CI, LONG])
 def test_old_copies_go(queries: int, spark: SparkSession, tmp_path: Path) -> None:
     copies, most = Copies(spark), 0

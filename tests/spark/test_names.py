@@ -43,9 +43,11 @@ def test_columns_of_both_sides_get_suffixes(spark: SparkSession) -> None:
 
 def test_keys_of_two_names_are_both_kept(spark: SparkSession) -> None:
     left, right = "id int, left_time timestamp", "key int, right_time timestamp"
-    found = columns(spark, left, right, on={"id": "key"})
+    found = columns(spark, left, right, on={"left": "id", "right": "key"})
     assert found == ["id", "left_time", "key", "right_time"]
-    crossed = columns(spark, f"{left}, key int", f"{right}, id int", on={"id": "key"})
+    crossed = columns(
+        spark, f"{left}, key int", f"{right}, id int", on={"left": "id", "right": "key"}
+    )
     assert crossed == [
         *("id_left", "left_time", "key_left"),
         *("key_right", "right_time", "id_right"),
@@ -63,7 +65,13 @@ def test_case_matters_where_it_does_to_spark(spark: SparkSession) -> None:
     try:
         with pytest.raises(ColumnError, match="the left stream has no column 'k'"):
             columns(spark, left, right)
-        found = columns(spark, left, right, on={"K": "k"}, time=("Left_Time", TIMES[1]))
+        found = columns(
+            spark,
+            left,
+            right,
+            on={"left": "K", "right": "k"},
+            time=("Left_Time", TIMES[1]),
+        )
     finally:
         spark.conf.unset("spark.sql.caseSensitive")
     assert found == ["K", "Left_Time", "V", "k", "right_time", "v"]

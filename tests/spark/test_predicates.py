@@ -18,6 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 import shedjoin as sj
 from docs.pages import blocks
 from shedjoin.errors import ParameterError
+from support.asked import asked
 
 from .queries import run, same, stop_after_a_micro_batch
 
@@ -119,7 +120,7 @@ def given(case: str, names: str) -> tuple[Any, str, dict[str, Any]]:
 
 def joined(frames: dict[str, DataFrame], on: Any, **settings: Any) -> DataFrame:  # noqa: ANN401
     within = {name: f"{KEEP_S[name]} seconds" for name in frames}
-    return sj.multijoin(frames, on=on, within=within, **settings)
+    return sj.multijoin(frames, on=on, within=within, **asked(settings))
 
 
 @pytest.mark.parametrize("names", ["ab", "abc"])
@@ -169,7 +170,7 @@ def test_two_sides_by_name(spark: SparkSession, folder: Path) -> None:
         on=sj.Band({"left": "X", "right": "y"}, 0.5),
         within=sj.Within(before="-1 second", after="3 seconds"),
         time=("t", "t"),
-        shards=4,
+        options=sj.Options(shards=4),
     )
     theirs = left.alias("l").crossJoin(right.alias("r"))
     theirs = theirs.where(

@@ -46,7 +46,9 @@ def join_all(
 ) -> Run:
     sources = Sources(folder / "in").write(batches)
     frames = as_streams(sources.read(spark), delay="0 seconds")
-    joined = shedjoin.join(*frames, on="k", within=within, shards=8, name=name)
+    joined = shedjoin.join(
+        *frames, on="k", within=within, options=shedjoin.Options(shards=8), name=name
+    )
     return run(joined, folder / "out")
 
 

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import shedjoin
 from shedjoin import Budget, MostImportant, Sample, Within, local
-from shedjoin.quality import cluster_interval
+from shedjoin.lab.quality import cluster_interval
 
 from .queries import Rows, run_both
 from .sources import Sources

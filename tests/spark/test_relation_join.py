@@ -10,8 +10,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
-import shedjoin as sj
+from shedjoin import Options
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
+from support.related import spark_relation_join
 
 from .queries import Rows, run, same, stop_after_a_micro_batch
 from .star_streams import BATCHES, ROWS, START_US, archived, streams, write
@@ -54,7 +55,7 @@ def test_a_table(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
     rows, *_ = streams(spark, folder)
     relation = tables["relation"].withColumnRenamed("a", "A.1")
     for stream in (rows, tables["a"]):
-        frame = sj.relation_join(
+        frame = spark_relation_join(
             *(stream, relation), on={"a": "A.1"}, valid=("begin", "end"), time="t"
         )
         assert frame.columns == ["t", "a", "a_id", "b"]
@@ -66,7 +67,9 @@ def test_a_table(spark: SparkSession, folder: Path, tmp_path: Path) -> None:
         else:
             assert same(map(tuple, frame.collect()), theirs)
     # Without times all rows of a key count, also where both come from one DataFrame.
-    other = sj.relation_join(tables["a"].select("a"), tables["a"].select("a"), on="a")
+    other = spark_relation_join(
+        tables["a"].select("a"), tables["a"].select("a"), on="a"
+    )
     own = tables["a"].groupBy("a").count().where("a is not null")
     assert other.count() == own.agg(F.sum(F.col("count") ** 2)).first()[0]  # type: ignore[index]
 
@@ -82,7 +85,9 @@ def test_a_relation_that_changes(
     theirs = as_known(tables)
     assert 300 < len(theirs) < len(expected(tables))
     rows, _, changes = streams(spark, folder)
-    joined = sj.relation_join(*(rows, changes), on="a", change=("what", "at"), shards=3)
+    joined = spark_relation_join(
+        *(rows, changes), on="a", change=("what", "at"), options=Options(shards=3)
+    )
     assert joined.columns == ["t", "a", "a_id", "b"]
     assert joined.schema["t"].metadata == rows.schema["t"].metadata
     frame = joined.select("a_id", "b")
@@ -103,7 +108,9 @@ def test_results_keep_the_watermark(
     """Windows over them come out in append mode, and hold all results."""
     rows, _, changes = streams(spark, folder)
     rows = rows.withColumnRenamed("t", "ev.t")  # a name that Spark must be given quoted
-    joined = sj.relation_join(rows, changes, on="a", change=("what", "at"), shards=2)
+    joined = spark_relation_join(
+        rows, changes, on="a", change=("what", "at"), options=Options(shards=2)
+    )
     counted = joined.groupBy(F.window("`ev.t`", "10 seconds")).count()
     found = run(counted.select("window.start", "count"), tmp_path).rows
     tables = archived(spark, folder)
@@ -158,8 +165,13 @@ def test_wrong_arguments(spark: SparkSession, folder: Path) -> None:
     ]
     for stream, relation, given, error, match in cases:
         with pytest.raises(error, match=match):
-            sj.relation_join(stream, relation, **given)
+            spark_relation_join(stream, relation, **given)
     with pytest.raises(ColumnError, match="no watermark on 't'"):
-        sj.relation_join(
-            plain, changes, on="a", time="t", change=("what", "at"), shards=2
+        spark_relation_join(
+            plain,
+            changes,
+            on="a",
+            time="t",
+            change=("what", "at"),
+            options=Options(shards=2),
         )

@@ -18,6 +18,7 @@ from shedjoin import Avg, Budget, Count, Sample, Sum, Within
 from shedjoin.errors import ColumnError, ParameterError, ShedjoinError
 from shedjoin.policies import EqCluster, PpsCluster, Uniform
 from shedjoin.sampling.aggregates import Aggregate
+from support.asked import asked
 
 from .budgets import Tables, locally, on_spark, streams
 from .frames import MINUTE, TIMES, Frames, as_streams, as_tables, empty_stream
@@ -63,7 +64,7 @@ def estimated(sample: DataFrame) -> DataFrame:
         "mean": Avg(price),
         "n": Count(),
     }
-    return shedjoin.estimate(sample, window="1 minute", aggregates=asked)
+    return shedjoin.aggregate(sample, window="1 minute", aggregates=asked)
 
 
 def exactly(frames: Frames) -> dict[datetime, tuple[float, ...]]:
@@ -159,7 +160,11 @@ def test_samples_of_tables(spark: SparkSession, tmp_path: Path) -> None:
     settings: dict[str, Any] = {"on": "k", "within": MINUTE, "time": TIMES}
     for by in (EqCluster(), PpsCluster(), Uniform()):
         sample = shedjoin.join(
-            *frames, budget=Budget(rows=400), keep=Sample(by=by), shards=2, **settings
+            *frames,
+            budget=Budget(rows=400),
+            keep=Sample(by=by),
+            options=shedjoin.Options(shards=2),
+            **settings,
         )
         said = (
             F.min("_weight"),
@@ -187,7 +192,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], type[ShedjoinError], str, str]] = {
     ),
     "shed first": (
         *("v int", {"discipline": "shed_then_join"}, ParameterError),
-        *("discipline='shed_then_join' leaves results out", '"probe_then_insert"'),
+        *("discipline='shed_then_join' leaves out results", '"probe_then_insert"'),
     ),
     "a value that no stream has": (
         *("v int", {"keep": Sample(of="bid")}, ColumnError),
@@ -195,7 +200,7 @@ WRONG: dict[str, tuple[str, dict[str, Any], type[ShedjoinError], str, str]] = {
     ),
     "a value of no stream": (
         *("v int", {"keep": Sample(of=7)}, ParameterError),
-        *("which does not say of which stream it is", "pass a pair: (left, None)"),
+        *("which does not say of which stream it is", "importance of some streams"),
     ),
 }
 
@@ -209,7 +214,9 @@ def test_wrong_use(case: str, spark: SparkSession, tmp_path: Path) -> None:
     )
     settings: dict[str, Any] = {"budget": BUDGET, "keep": Sample(), **options}
     with pytest.raises(kind) as raised:
-        shedjoin.join(*as_streams((left, right)), on="k", within=MINUTE, **settings)
+        shedjoin.join(
+            *as_streams((left, right)), on="k", within=MINUTE, **asked(settings)
+        )
     shown, _, mend = str(raised.value).partition("\nFix: ")
     assert problem in shown
     assert fix in mend

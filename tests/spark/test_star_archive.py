@@ -11,8 +11,8 @@ import pytest
 
 from experiments.star_streaming.streams import drawn
 from shedjoin.errors import ColumnError, ParameterError
-from shedjoin.offline import StarArchive, StarOptimum, star_join, star_optimum
-from shedjoin.offline.search import Search
+from shedjoin.lab.offline import StarArchive, StarOptimum, star_join, star_optimum
+from shedjoin.lab.offline.search import Search
 from shedjoin.types import IntArray
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def test_equals_the_optimum_that_is_found_here(
     options: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from shedjoin.spark import star_archive
+    from shedjoin.lab.spark import star_archive
 
     asked: list[int] = []
     searched = star_archive._searched

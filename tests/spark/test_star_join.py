@@ -13,8 +13,8 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 import shedjoin as sj
-from shedjoin import local
 from shedjoin.errors import ColumnTypeError, ParameterError
+from support.related import spark_star_join, star_join
 
 from .processes import count, kill, running, wait_for_end, wait_until
 from .queries import run, same, stop_after_a_micro_batch
@@ -98,13 +98,13 @@ def test_a_table(shape: str, spark: SparkSession, folder: Path, tmp_path: Path) 
     tables["relation"] = tables["relation"].withColumn("un`used", odd)
     left, right, _ = streams(spark, folder)
     for frames, name in (((left, right), "stream"), ((tables["a"], tables["b"]), "")):
-        frame = sj.star_join(
+        frame = spark_star_join(
             *(*frames, tables["relation"]),
             on=ON,
             within=WITHIN,
             valid=("begin", "end"),
             time=("t", "t"),
-            shards=shards,
+            options=sj.Options(shards=shards),
         ).select("a_id", "b_id")
         if name:
             found = run(frame, tmp_path)
@@ -137,7 +137,7 @@ def test_a_budget(
         relation = frame.toArrow()
         times = {"change": None, "valid": ("begin", "end")}
         settings |= times
-    here = local.star_join(
+    here = star_join(
         batches,
         relation,
         time=("t", "t"),
@@ -146,7 +146,7 @@ def test_a_budget(
         keep=keep,
         **settings,
     )
-    limited = sj.star_join(left, right, frame, budget=budget, keep=keep, **settings)
+    limited = spark_star_join(left, right, frame, budget=budget, keep=keep, **settings)
     limited = limited.select("a_id", "b_id")
     stop_after_a_micro_batch(limited, tmp_path)
     found = run(limited, tmp_path)
@@ -167,15 +167,21 @@ def test_a_relation_must_not_hold_the_join_back(
     settings: dict[str, Any] = {"on": ON, "within": WITHIN}
     marked = changing.withWatermark("at", "1 minute")
     with pytest.raises(ParameterError, match="watermark on 'at'"):
-        sj.star_join(left, right, marked, change=("what", "at"), **settings)
+        spark_star_join(left, right, marked, change=("what", "at"), **settings)
     tables = archived(spark, folder)
     with pytest.raises(ParameterError, match="the relation is a table"):
-        sj.star_join(left, right, tables["relation"], change=("a", "begin"), **settings)
+        spark_star_join(
+            left, right, tables["relation"], change=("a", "begin"), **settings
+        )
     local_time = tables["relation"].withColumn("begin", F.col("begin").cast(NTZ))
     with pytest.raises(ColumnTypeError, match="both must be timestamps with a time"):
-        sj.star_join(left, right, local_time, valid=("begin", "end"), **settings)
-    with pytest.raises(ParameterError, match="the streams are tables"):
-        sj.star_join(*(tables["a"], tables["b"], changing), time=("t", "t"), **settings)
+        spark_star_join(left, right, local_time, valid=("begin", "end"), **settings)
+    with pytest.raises(
+        ParameterError, match="the relation is a stream, and the streams are tables"
+    ):
+        spark_star_join(
+            *(tables["a"], tables["b"], changing), time=("t", "t"), **settings
+        )
 
 
 def test_another_table_at_a_restart_is_refused(
@@ -185,12 +191,12 @@ def test_another_table_at_a_restart_is_refused(
     left, right, _ = streams(spark, folder)
     relation = archived(spark, folder)["relation"]
     frames = [
-        sj.star_join(
+        spark_star_join(
             *(left, right, table),
             on=ON,
             within=WITHIN,
             valid=("begin", "end"),
-            shards=2,
+            options=sj.Options(shards=2),
             budget=budget,
         ).select("a_id", "b_id")
         for table, budget in (
@@ -203,3 +209,29 @@ def test_another_table_at_a_restart_is_refused(
     stop_after_a_micro_batch(frames[1], tmp_path)
     with pytest.raises(StreamingQueryException, match="the relation is not the one"):
         run(frames[2], tmp_path)
+
+
+def test_columns_of_a_relation_that_changes(
+    spark: SparkSession, folder: Path, tmp_path: Path
+) -> None:
+    """Results contain the columns that the relation names, across a restart."""
+    left, right, made = streams(spark, folder)
+    told = made.withColumn("note", F.concat("a", F.lit("-"), "b"))
+    relation = sj.Relation(
+        told,
+        left="a",
+        right="b",
+        change=("what", "at"),
+        delay="20 seconds",
+        columns="note",
+    )
+    joined = sj.join(
+        left, right, through=relation, within=WITHIN, options=sj.Options(shards=2)
+    )
+    note = F.col("note") == F.concat("a", F.lit("-"), "b")
+    results = joined.select("a_id", "b_id", note.alias("fits"))
+    stop_after_a_micro_batch(results, tmp_path)
+    found = run(results, tmp_path)
+    theirs = expected(spark, archived(spark, folder))
+    assert same([row[:2] for row in found.rows], map(tuple, theirs))
+    assert all(row[2] for row in found.rows)

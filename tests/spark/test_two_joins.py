@@ -13,6 +13,7 @@ import shedjoin
 from shedjoin import Budget
 from shedjoin.local.join import join as local_join
 from shedjoin.policies import Fifo, IJoin, Policy, Prob
+from support.asked import asked
 
 from .budgets import Tables
 from .frames import TIMES, Frames, as_streams
@@ -42,13 +43,13 @@ def frames(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Fra
 def alone(policy: Policy, sent: Tables = SENT) -> Rows:
     """What a join by this policy gives if there is no other, by the local runner."""
     settings = {"time": TIMES, "lateness": (DELAY, DELAY), "shards": 2, **OPTIONS}
-    found = local_join(sent, keep=policy, **settings).results
+    found = local_join(sent, keep=policy, **asked(settings)).results
     return list(zip(*(found[name].to_pylist() for name in PAIR), strict=True))
 
 
 def tagged(frames: Frames, tag: str, policy: Policy, name: str) -> DataFrame:
     """A join whose results say where they come from."""
-    results = shedjoin.join(*frames, keep=policy, name=name, **OPTIONS)
+    results = shedjoin.join(*frames, keep=policy, name=name, **asked(OPTIONS))
     return results.select(F.lit(tag).alias("tag"), *PAIR)
 
 

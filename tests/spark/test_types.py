@@ -58,7 +58,8 @@ def test_keys_of_any_type(kind: str, spark: SparkSession, tmp_path: Path) -> Non
 
 
 def test_several_keys_under_two_names(spark: SparkSession, tmp_path: Path) -> None:
-    on = {f"left_{n}": f"right_{n}" for n in range(len(KEY_COLUMNS))}
+    pairs = {f"left_{n}": f"right_{n}" for n in range(len(KEY_COLUMNS))}
+    on = {"left": [*pairs], "right": [*pairs.values()]}
     batches = []
     for first in (0, 6):
         tables = []
@@ -75,7 +76,7 @@ def test_several_keys_under_two_names(spark: SparkSession, tmp_path: Path) -> No
     sources = Sources(tmp_path / "in").write(batches)
     joined = shedjoin.join(*as_streams(sources.read(spark)), on=on, within=MINUTE)
     found = run(joined, tmp_path / "out")
-    expected = native_join(as_tables(spark, tmp_path / "in"), on, MINUTE, TIMES)
+    expected = native_join(as_tables(spark, tmp_path / "in"), pairs, MINUTE, TIMES)
     assert same(found.rows, map(tuple, expected.collect()))
     assert len(found.rows) == 2 * 2 * 6
     assert joined.columns[4:6] == ["left_time", "id_left"]

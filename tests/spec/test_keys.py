@@ -1,41 +1,50 @@
 """Forms of ``on``, names of the result, and what is said about wrong ones."""
 
-from typing import Any
-
 import pytest
 
 from shedjoin.errors import ColumnError, ParameterError
-from shedjoin.spec.keys import On, key_pairs, output_columns, resolve_columns
+from shedjoin.spec.keys import SIDES, output_columns, resolve_columns
+from shedjoin.spec.multijoin import stream_keys
 from support.sides import LEFT, RIGHT
 
 SUFFIXES = ("_left", "_right")
 
 
 @pytest.mark.parametrize(
-    ("on", "pairs"),
+    ("on", "keys"),
     [
-        ("id", (("id", "id"),)),
-        (["a"], (("a", "a"),)),
-        (["a", "b"], (("a", "a"), ("b", "b"))),
-        (("b", "a"), (("b", "b"), ("a", "a"))),
-        ({"a": "x"}, (("a", "x"),)),
-        ({"a": "x", "b": "b"}, (("a", "x"), ("b", "b"))),
-        ({"a": "x", "b": "x"}, (("a", "x"), ("b", "x"))),
+        ("id", (("id",), ("id",))),
+        (["a"], (("a",), ("a",))),
+        (("b", "a"), (("b", "a"), ("b", "a"))),
+        ({"left": "a", "right": "x"}, (("a",), ("x",))),
+        ({"right": ["x", "b"], "left": ["a", "b"]}, (("a", "b"), ("x", "b"))),
     ],
 )
-def test_forms(on: On, pairs: tuple[tuple[str, str], ...]) -> None:
-    assert key_pairs(on) == pairs
+def test_forms(on: object, keys: tuple[tuple[str, ...], ...]) -> None:
+    assert stream_keys(on, SIDES) == keys
+
+
+@pytest.mark.parametrize("on", [[], (), [1], [("a", "b")], b"a", 5, None, [1, 2]])
+def test_what_names_no_columns(on: object) -> None:
+    with pytest.raises(ParameterError) as caught:
+        stream_keys(on, SIDES)
+    assert caught.value.problem == f"on={on!r} names no key columns."
+    assert "on={'left': ..., 'right': ...}" in caught.value.fix
 
 
 @pytest.mark.parametrize(
-    "on", [[], {}, (), [1], {"a": 1}, {1: "a"}, [("a", "b")], b"a"]
+    ("on", "fix"),
+    [
+        ({"id": "order_id"}, "on={'left': 'id', 'right': 'order_id'}"),
+        ({"a": "x", "b": "b"}, "on={'left': ['a', 'b'], 'right': ['x', 'b']}"),
+        ({"left": "a"}, "on={'left': 'left', 'right': 'a'}"),
+        ({"left": ["a", "b"], "right": "a"}, "on={'left': ..., 'right': ...}"),
+    ],
 )
-def test_what_names_no_columns(on: Any) -> None:  # noqa: ANN401
+def test_columns_that_are_not_by_stream(on: object, fix: str) -> None:
     with pytest.raises(ParameterError) as caught:
-        key_pairs(on)
-    problem, fix = str(caught.value).split("\n")
-    assert problem == f"on={on!r} names no key columns."
-    assert fix == 'Fix: pass on="id", on=["a", "b"], or on={"left_id": "right_id"}.'
+        stream_keys(on, SIDES)
+    assert fix in caught.value.fix
 
 
 def test_columns_that_are_there() -> None:
@@ -93,9 +102,9 @@ def test_column_error_is_a_lookup_error() -> None:
     assert issubclass(ColumnError, LookupError)
 
 
-def names(left: str, right: str, on: On) -> list[str]:
+def names(left: str, right: str, on: object) -> list[str]:
     columns = output_columns(
-        [left.split(), right.split()], [*zip(*key_pairs(on), strict=True)], SUFFIXES
+        [left.split(), right.split()], stream_keys(on, SIDES), SUFFIXES
     )
     return [column.name for column in columns]
 
@@ -108,14 +117,19 @@ def names(left: str, right: str, on: On) -> list[str]:
         ("a k1 k2", "k2 b k1", ["k2", "k1"], "k2 k1 a b"),
         ("k v", "k v", "k", "k v_left v_right"),
         ("k v w", "v x k", "k", "k v_left w v_right x"),
-        ("k a", "j b", {"k": "j"}, "k a j b"),
-        ("k a", "j k", {"k": "j"}, "k_left a j k_right"),
-        ("k a", "k j", {"k": "j"}, "k_left a k_right j"),
-        ("k m a", "k n a", {"k": "k", "m": "n"}, "k m a_left n a_right"),
+        ("k a", "j b", {"left": "k", "right": "j"}, "k a j b"),
+        ("k a", "j k", {"left": "k", "right": "j"}, "k_left a j k_right"),
+        ("k a", "k j", {"left": "k", "right": "j"}, "k_left a k_right j"),
+        (
+            "k m a",
+            "k n a",
+            {"left": ["k", "m"], "right": ["k", "n"]},
+            "k m a_left n a_right",
+        ),
         ("k", "k", "k", "k"),
     ],
 )
-def test_names(left: str, right: str, on: On, expected: str) -> None:
+def test_names(left: str, right: str, on: object, expected: str) -> None:
     assert names(left, right, on) == expected.split()
 
 
@@ -134,7 +148,7 @@ def test_a_column_knows_where_it_comes_from() -> None:
         ("k", "k", ["k", "k"], "k"),
     ],
 )
-def test_collision(left: str, right: str, on: On, clash: str) -> None:
+def test_collision(left: str, right: str, on: object, clash: str) -> None:
     with pytest.raises(ColumnError) as caught:
         names(left, right, on)
     problem, fix = str(caught.value).split("\n")
@@ -146,10 +160,3 @@ def test_equal_suffixes_collide() -> None:
     with pytest.raises(ColumnError, match="several columns 'v_x'") as caught:
         output_columns([["k", "v"]] * 2, [["k"]] * 2, ("_x", "_x"))
     assert "suffixes other than ('_x', '_x')" in caught.value.fix
-
-
-@pytest.mark.parametrize("on", [5, None, [], {}, [1, 2]])
-def test_what_names_no_columns_is_refused(on: object) -> None:
-    with pytest.raises(ParameterError, match="names no key columns") as caught:
-        key_pairs(on)
-    assert "Fix: pass on=" in str(caught.value)

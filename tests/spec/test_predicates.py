@@ -25,6 +25,7 @@ from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
 from shedjoin.policies import Harvest, IJoin, Prob
 from shedjoin.spec.conditions import split_on
 from shedjoin.spec.terms import BandTerm, CheckTerm, CompareTerm
+from support.asked import asked
 
 LEFT = pa.schema(
     [
@@ -176,13 +177,13 @@ def test_budgets_and_policies_that_do_not_fit() -> None:
         ({"budget": Budget(rows=5), "recompute": Successive()}, "always computes"),
     ):
         with pytest.raises(ParameterError, match=match):
-            local.join([(table, table)], **wrong, **settings)
+            local.join([(table, table)], **asked({**wrong, **settings}))
     with pytest.raises(ParameterError, match="limits time alone"):
-        local.join([(table, table)], budget=CPU, keep=Prob(), **settings)
+        local.join([(table, table)], budget=CPU, keep=Prob(), **asked(settings))
     by_key = settings | {"on": "x"}
     with pytest.raises(ParameterError, match="joins by Band or Where"):
-        local.join([(table, table)], budget=CPU, keep=Harvest(), **by_key)
+        local.join([(table, table)], budget=CPU, keep=Harvest(), **asked(by_key))
     # A message that cannot be followed is noted, and the join goes on.
     control = {1: [{"budget": {"rows": 1000}}]}
-    run = local.join([(table, table)] * 3, control=control, **settings)
+    run = local.join([(table, table)] * 3, control=control, **asked(settings))
     assert len(run.batches) == 3

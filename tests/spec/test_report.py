@@ -5,7 +5,7 @@ from dataclasses import fields
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shedjoin import Within, local
+from shedjoin import Options, Within, local
 from shedjoin.local import LocalBatch
 from shedjoin.spec.report import Report, combine, count_types
 
@@ -60,7 +60,7 @@ def run(shards: int) -> list[LocalBatch]:
         within=Within(before="20 seconds", after="30 seconds"),
         time=("l_time", "r_time"),
         lateness=("1 second", "2 seconds"),
-        shards=shards,
+        options=Options(shards=shards),
     ).batches
 
 

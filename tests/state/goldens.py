@@ -16,10 +16,10 @@ from shedjoin import Budget, MostImportant, Sample, Within, local
 from shedjoin.columns.arrivals import Blob
 from shedjoin.local.delivery import Delivery
 from shedjoin.local.shard import LocalShard
-from shedjoin.local.tables import make_spec
 from shedjoin.operators.frame.join import Outcome
 from shedjoin.policies.goals import shedding_of
 from shedjoin.spec.streams import JoinSpec
+from support.specs import make_spec
 
 DATA = Path(__file__).parent / "data"
 BATCHES = 4

@@ -1,5 +1,6 @@
 """State as bytes: what goes in comes out, and wrong state is refused."""
 
+import json
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 
 from shedjoin.columns.ipc import decode_batch, decode_rows, encode_rows
 from shedjoin.errors import StateMismatchError
+from shedjoin.spec.identity import Identity
 from shedjoin.state import directory as module
 from shedjoin.state.directory import (
     Directory,
@@ -22,6 +24,7 @@ from shedjoin.state.directory import (
 from shedjoin.state.segments import Segment
 
 DATA = Path(__file__).parent / "data"
+PRINT = Identity("print")
 NOON = datetime(2024, 2, 29, 12, 0, 0, 123456, UTC)
 STRUCT = pa.struct([("x", pa.int32()), ("y", pa.list_(pa.string()))])
 
@@ -118,26 +121,26 @@ def test_same_rows_same_bytes() -> None:
 
 @given(directories)
 def test_directory_round_trip(directory: Directory) -> None:
-    blob = with_token(directory.token, encode_directory(directory, "print"))
-    assert decode_directory(blob, "print") == directory
+    blob = with_token(directory.token, encode_directory(directory, PRINT))
+    assert decode_directory(blob, PRINT) == directory
 
 
 @given(directories)
 def test_same_directory_same_bytes(directory: Directory) -> None:
-    copy = decode_directory(encode_directory(directory, "print"), "print")
-    assert encode_directory(copy, "print") == encode_directory(directory, "print")
+    copy = decode_directory(encode_directory(directory, PRINT), PRINT)
+    assert encode_directory(copy, PRINT) == encode_directory(directory, PRINT)
 
 
 def test_empty_directory() -> None:
-    assert decode_directory(encode_directory(EMPTY, ""), "") == EMPTY
+    assert decode_directory(encode_directory(EMPTY, PRINT), PRINT) == EMPTY
 
 
 def test_newer_format_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as newer:
         newer.setattr(module, "FORMAT", module.FORMAT + 1)
-        blob = encode_directory(EMPTY, "print")
+        blob = encode_directory(EMPTY, PRINT)
     with pytest.raises(StateMismatchError) as caught:
-        decode_directory(blob, "print")
+        decode_directory(blob, PRINT)
     problem, fix = str(caught.value).split("\n")
     assert f"state of format {module.FORMAT + 1}" in problem
     assert f"reads format {module.FORMAT}." in problem
@@ -145,12 +148,16 @@ def test_newer_format_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_state_of_another_join_is_refused() -> None:
-    blob = encode_directory(EMPTY, "0123456789abcdef")
+    old, new = (
+        Identity(digest, json.dumps({"streams": [], "shards": shards}))
+        for digest, shards in (("0123", 8), ("4567", 4))
+    )
+    blob = encode_directory(EMPTY, old)
     with pytest.raises(StateMismatchError) as caught:
-        decode_directory(blob, "fedcba9876543210")
+        decode_directory(blob, new)
     problem, fix = str(caught.value).split("\n")
-    assert "fingerprint 0123456789abcdef, this query has fedcba9876543210" in problem
-    assert fix.startswith("Fix: start with a new checkpointLocation")
+    assert problem.endswith("another join: it has 8 shards, the query has 4.")
+    assert fix.startswith("Fix: restore the old arguments")
     assert isinstance(caught.value, RuntimeError)
 
 
@@ -161,7 +168,7 @@ def test_state_of_another_join_is_refused() -> None:
 def test_directory_of_format_1() -> None:
     blob = (DATA / "directory-1.arrow").read_bytes()
     with pytest.raises(StateMismatchError, match="state of format 1") as caught:
-        decode_directory(blob, "0123456789abcdef")
+        decode_directory(blob, PRINT)
     assert caught.value.fix.startswith("go on with the version that wrote it")
 
 

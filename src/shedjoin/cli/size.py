@@ -14,6 +14,7 @@ from rich.progress import Progress, TaskID
 from shedjoin.cli.control import fail
 from shedjoin.errors import ShedjoinError
 from shedjoin.policies.goals import MostImportant
+from shedjoin.request.options import Options
 from shedjoin.sizing import PARTS, size
 from shedjoin.spec.window import Within
 
@@ -75,12 +76,15 @@ def measure(  # noqa: PLR0913  (a parameter for each option)
             found = size(
                 left,
                 right,
-                on={own: other or own for own, _, other in keys},
+                on={
+                    "left": [own for own, _, _ in keys],
+                    "right": [other or own for own, _, other in keys],
+                },
                 within=Within(before=before or within, after=after or within),
                 time=tuple(time.split(",")),  # type: ignore[arg-type]  # is checked
                 keep=MostImportant(keep_importance) if keep_importance else None,
                 lateness=lateness,
-                shards=shards,
+                options=Options(shards=shards),
                 columns=carried,
                 parts=part or PARTS,
                 micro_batch=micro_batch,

@@ -37,7 +37,8 @@ def cells_of(values: pa.Array | pa.ChunkedArray, band: Band, shards: int) -> Cel
     Returns
     -------
     Cells
-        For ``cells=`` of :func:`shedjoin.join` and :func:`shedjoin.multijoin`.
+        For ``Options(cells=...)`` of :func:`shedjoin.join` and
+        :func:`shedjoin.multijoin`.
 
     Examples
     --------

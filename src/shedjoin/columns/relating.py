@@ -19,6 +19,7 @@ from shedjoin.spec.relation import (
     END,
     LEFT_KEY,
     RIGHT_KEY,
+    TOLD,
     RelationSpec,
 )
 from shedjoin.types import BoolArray, IntArray
@@ -27,13 +28,17 @@ _CHANGES = ("insert", "delete")
 
 
 class Related(NamedTuple):
-    """Relation rows, or deletions of some, which have an end alone."""
+    """Relation rows, or deletions of some, which have an end alone.
+
+    ``told`` are hashes of the columns that results contain, if these contain any.
+    """
 
     left: IntArray
     right: IntArray
     begin: IntArray
     end: IntArray
     deleted: BoolArray
+    told: IntArray | None = None
 
     @staticmethod
     def of(rows: pa.RecordBatch) -> Related:
@@ -41,12 +46,19 @@ class Related(NamedTuple):
         names = (LEFT_KEY, RIGHT_KEY, BEGIN, END)
         left, right, begin, end = (as_int64(rows.column(name)) for name in names)
         deleted = rows.column(DELETED).to_numpy(zero_copy_only=False)
-        return Related(left, right, begin, end, deleted)
+        told = as_int64(rows.column(TOLD)) if TOLD in rows.schema.names else None
+        return Related(left, right, begin, end, deleted, told)
 
     def take(self, at: IntArray) -> Related:
         """Some of them."""
         left, right, begin, end = (each[at] for each in self[:4])
-        return Related(left, right, begin, end, self.deleted[at])
+        told = None if self.told is None else self.told[at]
+        return Related(left, right, begin, end, self.deleted[at], told)
+
+    @property
+    def others(self) -> IntArray:
+        """What else tells rows apart than keys and times: 0 if nothing does."""
+        return np.zeros(self.left.size, np.int64) if self.told is None else self.told
 
 
 def relation_rows(
@@ -86,6 +98,10 @@ def relation_rows(
             names = key_names(side, len(own))
             columns = (_with_one_zero(rows.column(name)) for name in own)
             packed |= dict(zip(names, columns, strict=True))
+    if spec.told:
+        told = [rows.column(name) for name in spec.told]
+        packed[TOLD] = pa.array(hash_rows([*told, *_nulls(told)]))
+        packed |= dict(zip(spec.told, told, strict=True))
     return pa.record_batch(packed)
 
 
@@ -96,10 +112,15 @@ def with_hashes(
     for side, own in enumerate(spec.keys):
         columns = [rows.column(key) for key in own]
         if side >= streams:  # nulls are values there, and a null is no zero
-            columns += [pc.cast(pc.is_null(each), pa.int8()) for each in columns]
+            columns += _nulls(columns)
         hashed = pa.array(hash_rows(columns))
         rows = rows.append_column((LEFT_KEY, RIGHT_KEY)[side], hashed)
     return rows
+
+
+def _nulls(columns: Sequence[pa.Array]) -> list[pa.Array]:
+    """Where there are nulls, which a hash passes over."""
+    return [pc.cast(pc.is_null(each), pa.int8()) for each in columns]
 
 
 def key_names(side: int, count: int) -> list[str]:

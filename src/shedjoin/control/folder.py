@@ -6,12 +6,15 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from shedjoin.control.message import encode_message
+from shedjoin.control.message import decode_message, encode_message
 from shedjoin.control.record import Entry
+from shedjoin.control.settings import AS_STARTED
+from shedjoin.errors import ShedjoinError
 
 SUFFIX = ".json"
 _RECORDS, _LOADS, _COSTS = "_records", "_loads", "_costs.json"
@@ -58,6 +61,22 @@ class Control:
     def sent(self) -> list[str]:
         """Names of all messages, the oldest first."""
         return sorted(path.name for path in self.path.glob(f"[!._]*{SUFFIX}"))
+
+    def standing(self) -> dict[str, tuple[str, Any]]:
+        """What messages set in place of a query's arguments, with their names.
+
+        A message that cannot be read sets nothing.
+        """
+        found: dict[str, tuple[str, Any]] = {}
+        for name in self.sent():
+            with suppress(ShedjoinError, OSError):
+                settings = decode_message((self.path / name).read_bytes())
+                found |= {key: (name, value) for key, value in settings.items()}
+        return {
+            key: (name, value)
+            for key, (name, value) in found.items()
+            if value != AS_STARTED
+        }
 
     def note(self, join: str, entries: list[Entry]) -> None:
         """Write down what a join has made of messages; older entries stay."""

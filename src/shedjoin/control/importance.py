@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shedjoin.errors import ParameterError
-from shedjoin.spec.importance import Histogram, Importances, Lookup, Source
+from shedjoin.spec.importance import ByCategory, ByRange, Importances, Source
 from shedjoin.spec.streams import JoinSpec
 
 _FIX = (
@@ -52,7 +52,7 @@ def _check_column(source: Source, columns: Mapping[str, str]) -> None:
             fix=f"name one of {', '.join(columns)}.",
         )
     kind = columns[column].lower()
-    wanted = "text" if isinstance(source, Lookup) else "number"
+    wanted = "text" if isinstance(source, ByCategory) else "number"
     if not re.match(rf"({_KINDS[wanted]})(?![a-z])", kind):
         raise ParameterError(
             f"importance reads {column!r}, of type {kind}, as {wanted}.",
@@ -70,13 +70,13 @@ def _source(value: object) -> Source | None:
         return column
     if given == {"edges", "weights"}:
         edges, weights = _numbers(value["edges"]), _numbers(value["weights"])
-        return Histogram(column, edges, weights)
+        return ByRange(column, edges, weights)
     if given <= {"weights", "default"} and isinstance(value.get("weights"), Mapping):
         weights = _numbers(list(value["weights"].values()))
         (default,) = _numbers([value.get("default", 0.0)])
         if not all(map(_is_text, value["weights"])):
             raise ParameterError("importance of a category that is no text.", fix=_FIX)
-        return Lookup(
+        return ByCategory(
             column, dict(zip(value["weights"], weights, strict=True)), default
         )
     raise ParameterError(f"importance {value!r} is not known.", fix=_FIX)

@@ -1,19 +1,17 @@
 """The same joins without Spark, over pyarrow tables."""
 
-from shedjoin.datasets.streams import clicks, uniform
 from shedjoin.local.join import join
+from shedjoin.local.lookup_join import lookup_join
 from shedjoin.local.multijoin import multijoin
-from shedjoin.local.relation_join import relation_join
 from shedjoin.local.run import LocalBatch, Run
-from shedjoin.local.star_join import star_join
+from shedjoin.local.streams import clicks, uniform
 
 __all__ = [
     "LocalBatch",
     "Run",
     "clicks",
     "join",
+    "lookup_join",
     "multijoin",
-    "relation_join",
-    "star_join",
     "uniform",
 ]

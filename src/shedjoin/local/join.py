@@ -7,42 +7,40 @@ from typing import Any
 
 import pyarrow as pa
 
-from shedjoin.local.delivery import Delivery
+from shedjoin.local.changes import with_relation_rows
 from shedjoin.local.run import Run
-from shedjoin.local.runner import Runner, check_shards
-from shedjoin.local.tables import check_tables, make_spec
+from shedjoin.local.runner import Runner
+from shedjoin.local.starting import Settings, started
+from shedjoin.local.tables import check_tables
 from shedjoin.policies.base import Policy
-from shedjoin.policies.goals import Goal, shedding_of, values_of
+from shedjoin.policies.goals import Goal
+from shedjoin.request.options import DEFAULTS, Options
+from shedjoin.request.relations import Relation
+from shedjoin.request.spec import Asked
 from shedjoin.spec.budget import Budget
-from shedjoin.spec.capabilities.table import check_combination
-from shedjoin.spec.cells import Cells
-from shedjoin.spec.conditions import OnPair, split_on
-from shedjoin.spec.how import asked_how
-from shedjoin.spec.importance import by_side
-from shedjoin.spec.recompute import DEFAULT, Recompute
-from shedjoin.spec.shedding import Discipline
-from shedjoin.spec.window import Duration, Within, check_window, parse_duration
+from shedjoin.spec.conditions import OnStreams
+from shedjoin.spec.keys import SIDES
+from shedjoin.spec.window import Duration, WithinPair
 
 
 def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywords)
-    batches: Iterable[tuple[pa.Table, pa.Table]],
+    batches: Iterable[Sequence[pa.Table]],
     *,
-    on: OnPair,
-    within: Within,
-    time: tuple[str, str],
-    lateness: Duration | tuple[Duration, Duration] = "0 seconds",
-    shards: int = 1,
-    cells: Cells | None = None,
+    on: OnStreams | None = None,
+    within: WithinPair,
+    time: str | tuple[str, str] | Mapping[str, str],
+    through: Relation | None = None,
+    lateness: Duration | tuple[Duration, Duration] | Mapping[str, Duration] = (
+        "0 seconds"
+    ),
     how: str = "inner",
-    suffixes: tuple[str, str] = ("_left", "_right"),
+    suffixes: tuple[str, str] | None = None,
     restart_every: int = 0,
     blobs: int = 1,
     shuffle_seed: int = 0,
     budget: Budget | None = None,
     keep: Goal | Policy | None = None,
-    discipline: Discipline = "probe_then_insert",
-    recompute: Recompute = DEFAULT,
-    seed: int = 0,
+    options: Options = DEFAULTS,
     bucket_seed: int = 0,
     control: Mapping[int, Sequence[Mapping[str, Any]]] | None = None,
     collect: bool = True,
@@ -51,25 +49,24 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
 
     Parameters
     ----------
-    batches : iterable of (left, right) tables
-        The micro-batches, in order; either table may be empty.
+    batches : iterable of (left, right) or (left, right, changes) tables
+        The micro-batches, in order; any table may be empty. The third one has changes
+        of the relation, with its columns. Without any the relation is fixed.
     on : str, list, dict, Band or Where
         Key columns as in :func:`shedjoin.join`, predicates, or a list of both. In
         predicates the streams are called ``left`` and ``right``.
-    within, cells, how, suffixes
+    within, through, how, suffixes
         As in :func:`shedjoin.join`.
-    time : (str, str)
-        Event-time columns of the left and the right table.
-    lateness : duration, or (duration, duration)
+    time : str, (str, str) or dict
+        Event-time column of both tables, or those of the left and the right one.
+    lateness : duration, (duration, duration) or dict
         How far each stream's watermark stays behind its greatest event time.
-    shards : int, default 1
-        Number of shards. They run one after another, so that many take longer.
     restart_every : int, default 0
         Start again from the stored bytes after so many micro-batches; 0 is never.
     blobs, shuffle_seed : int
         Cut each side into so many blobs and deliver them in a shuffled order.
-    budget, keep, discipline, recompute, seed
-        As in :func:`shedjoin.join`.
+    budget, keep, options
+        As in :func:`shedjoin.join`. Shards run one after another: many take longer.
     bucket_seed : int, default 0
         Seed of the hash index; no result depends on it. On Spark it is a secret of the
         query, so that nobody can choose keys for one bucket.
@@ -86,36 +83,48 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     Run
         Results and reports of every micro-batch.
     """
-    check_shards(shards)
-    check_window(within)
-    shedding = shedding_of(
-        budget,
-        keep,
-        discipline=discipline,
-        recompute=recompute,
-        seed=seed,
-        by_predicates=bool(split_on(on).predicates),
+    asked = Asked(
+        on=on,
+        within=within,
+        how=how,
+        through=through,
+        budget=budget,
+        keep=keep,
+        time=time,
+        suffixes=suffixes,
+        options=options,
     )
-    each = lateness if isinstance(lateness, tuple) else (lateness, lateness)
-    delays = [parse_duration(delay) for delay in each]
+    settings = Settings(
+        lateness=lateness,
+        restart_every=restart_every,
+        blobs=blobs,
+        shuffle_seed=shuffle_seed,
+        bucket_seed=bucket_seed,
+        collect=collect,
+        steered=bool(control),
+    )
+    if through is not None:
+        return _through(batches, asked, through, settings)
     runner: Runner | None = None
     for number, tables in enumerate(batches):
         if runner is None:
             check_tables(tables)
-            schemas = (tables[0].schema, tables[1].schema)
-            spec = make_spec(schemas, on, within, time, shards, suffixes, cells)
-            check_combination(spec.join_kind, asked_how(how))
-            worth = (None, None)
-            if values_of(keep) is not None:
-                worth = by_side(values_of(keep), (schemas[0].names, schemas[1].names))
-            runner = Runner(
-                spec.with_shedding(shedding),
-                schemas,
-                delays,
-                Delivery(blobs, shuffle_seed, worth, bool(control)),
-                restart_every,
-                bucket_seed,
-                collect=collect,
-            )
+            runner = started(dict(zip(SIDES, tables, strict=True)), asked, settings)
         runner.run(tables, (control or {}).get(number, ()))
+    return runner.done if runner else Run([], [])
+
+
+def _through(
+    batches: Iterable[Sequence[pa.Table]],
+    asked: Asked,
+    relation: Relation,
+    settings: Settings,
+) -> Run:
+    """Join two streams through a relation, which comes with the first micro-batch."""
+    runner: Runner | None = None
+    for tables, changing in with_relation_rows(batches, relation.rows, SIDES):
+        if runner is None:
+            first = dict(zip(SIDES, tables, strict=False))
+            runner = started(first, asked, settings, changing=changing)
+        runner.run(tables)
     return runner.done if runner else Run([], [])

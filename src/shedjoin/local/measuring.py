@@ -18,16 +18,17 @@ from shedjoin.local.cutting import Cut, micro_batches
 from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.local.sizing import Measured, Sizing, readable
-from shedjoin.local.tables import make_spec
+from shedjoin.local.tables import stream_of
 from shedjoin.operators.budgeted.layout import slot_bytes
 from shedjoin.operators.frame.ordered import budget_sizes
 from shedjoin.operators.frame.sharing import USABLE
 from shedjoin.policies.base import Policy
-from shedjoin.policies.goals import Goal, MostImportant, shedding_of
+from shedjoin.policies.goals import Goal, MostImportant
+from shedjoin.request.spec import Asked, join_spec
 from shedjoin.spec.budget import Budget, parse_bytes
-from shedjoin.spec.importance import by_side
+from shedjoin.spec.importance import by_stream
+from shedjoin.spec.keys import SIDES
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.spec.window import check_window
 
 Tell: TypeAlias = Callable[[str, float], None]
 """Is told what is being measured and which share of it is done."""
@@ -168,17 +169,15 @@ def checked_spec(
     arguments: Mapping[str, Any],
 ) -> JoinSpec:
     """Refuse what no run could join, before anything is read."""
-    schemas = [stream.schema for stream in streams]
-    within = check_window(arguments["within"])
-    time, shards = arguments["time"], arguments["shards"]
-    spec = make_spec(
-        schemas, arguments["on"], within, time, shards, ("_left", "_right")
-    )
+    named = zip(SIDES, streams, strict=True)
+    known = [stream_of(stream.schema, name) for name, stream in named]
+    same = {name: arguments[name] for name in ("on", "within", "time")}
+    join_spec(known, Asked(**same, budget=Budget(memory=1), keep=keep), 1)
     if isinstance(keep, MostImportant):
-        by_side(keep.importance, (schemas[0].names, schemas[1].names))
-    some = Budget(memory=1)
-    spec.with_shedding(shedding_of(some, keep, by_predicates=bool(spec.terms)))
-    return spec
+        by_stream(keep.importance, {stream.name: stream.names for stream in known})
+    options = arguments["options"]
+    asked = Asked(**same, options=options)
+    return join_spec(known, asked, asked.options.shards or 1)
 
 
 def cut(

@@ -7,24 +7,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from shedjoin.columns.terms import Streams
-from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
-from shedjoin.local.runner import Runner, check_shards
-from shedjoin.local.tables import spec_of
+from shedjoin.local.runner import Runner
+from shedjoin.local.starting import Settings, started
 from shedjoin.policies.base import Policy
-from shedjoin.policies.goals import Goal, shedding_of, values_of
+from shedjoin.policies.goals import Goal
+from shedjoin.request.options import DEFAULTS, Options
+from shedjoin.request.spec import Asked
 from shedjoin.spec.budget import Budget
-from shedjoin.spec.cells import Cells
-from shedjoin.spec.conditions import OnStreams, split_on
-from shedjoin.spec.importance import by_stream
-from shedjoin.spec.multijoin import (
-    WithinEach,
-    by_name,
-    check_streams,
-    stream_keeps_us,
-)
-from shedjoin.spec.window import Duration, parse_duration
+from shedjoin.spec.conditions import OnStreams
+from shedjoin.spec.multijoin import by_name, check_streams
+from shedjoin.spec.window import Duration, WithinEach
 
 
 def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
@@ -32,17 +25,15 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     *,
     on: OnStreams,
     within: WithinEach,
-    time: Mapping[str, str],
+    time: str | Mapping[str, str],
     lateness: Duration | Mapping[str, Duration] = "0 seconds",
-    shards: int = 1,
-    cells: Cells | None = None,
     restart_every: int = 0,
     blobs: int = 1,
     shuffle_seed: int = 0,
     bucket_seed: int = 0,
     budget: Budget | None = None,
     keep: Goal | Policy | None = None,
-    seed: int = 0,
+    options: Options = DEFAULTS,
     control: Mapping[int, Sequence[Mapping[str, Any]]] | None = None,
     collect: bool = True,
 ) -> Run:
@@ -56,13 +47,13 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
         Key columns as in :func:`shedjoin.multijoin`, predicates, or a list of both.
     within
         As in :func:`shedjoin.multijoin`.
-    time : dict
+    time : str or dict
         Event-time column of each stream.
     lateness : duration, or dict
         How far each stream's watermark stays behind its greatest event time.
-    shards, cells, restart_every, blobs, shuffle_seed, bucket_seed
+    restart_every, blobs, shuffle_seed, bucket_seed
         As in :func:`shedjoin.local.join`.
-    budget, keep, seed, control
+    budget, keep, options, control
         As in :func:`shedjoin.multijoin`. Of a CPU budget, a message such as
         ``{"throttle": {"share": 0.3}}`` says how much work is done.
     collect : bool, default True
@@ -89,40 +80,28 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     >>> run.results.select(["price_a", "price_b", "price_c"]).to_pylist()
     [{'price_a': 1.0, 'price_b': 1.4, 'price_c': 1.1}]
     """
-    check_shards(shards)
-    conditions = split_on(on)
-    shedding = shedding_of(
-        budget, keep, seed=seed, by_predicates=bool(conditions.predicates)
+    asked = Asked(
+        on=on,
+        within=within,
+        budget=budget,
+        keep=keep,
+        time=time,
+        options=options,
+    )
+    settings = Settings(
+        lateness=lateness,
+        restart_every=restart_every,
+        blobs=blobs,
+        shuffle_seed=shuffle_seed,
+        bucket_seed=bucket_seed,
+        collect=collect,
+        steered=bool(control),
     )
     runner: Runner | None = None
     for number, tables in enumerate(batches):
         if runner is None:
             names = check_streams(tables)
-            schemas = [table.schema for table in tables.values()]
-            spec = spec_of(
-                names,
-                schemas,
-                conditions.stream_keys(names),
-                by_name("time", time, names),
-                stream_keeps_us(within, names),
-                shards,
-                [f"_{name}" for name in names],
-            )
-            terms = Streams(names, schemas).terms(conditions.predicates)
-            spec = spec.with_terms(terms, cells).with_shedding(shedding)
-            each = lateness
-            if not isinstance(each, Mapping):
-                each = dict.fromkeys(names, each)
-            delays = map(parse_duration, by_name("lateness", each, names))
-            worth = [None] * len(names)
-            if values_of(keep) is not None:
-                columns = {name: each.schema.names for name, each in tables.items()}
-                worth = by_stream(values_of(keep), columns)
-            delivery = Delivery(blobs, shuffle_seed, worth, bool(control))
-            runner = Runner(
-                *(spec, schemas, list(delays), delivery, restart_every, bucket_seed),
-                collect=collect,
-            )
+            runner = started(tables, asked, settings)
         messages = (control or {}).get(number, ())
         runner.run(by_name("tables", tables, names), messages)
     return runner.done if runner else Run([], [])

@@ -112,9 +112,3 @@ def _messages(settings: Sequence[Mapping[str, Any]], number: int) -> Messages:
         for place, each in enumerate(settings)
     ]
     return Messages(sent, number)
-
-
-def check_shards(shards: int) -> None:
-    """Refuse what is not a count."""
-    if type(shards) is not int or shards < 1:
-        raise ParameterError(f"shards={shards!r} is not a count.", fix="pass shards=1.")

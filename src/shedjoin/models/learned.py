@@ -316,6 +316,11 @@ class Models:
         return sampling.value_sizes(self.worth.relative(stream, importance))
 
     @property
+    def is_empty(self) -> bool:
+        """Whether no row has been counted yet."""
+        return self.frequency.is_empty
+
+    @property
     def outlook(self) -> sampling.Outlook:
         """What a sample of the join can reach."""
         return sampling.outlook_in(self._outlook)

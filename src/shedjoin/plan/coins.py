@@ -3,38 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from scipy import special
 from scipy.optimize import brentq
 
 from shedjoin.plan.model import FITS, FloatArray
-from shedjoin.plan.recall import AgeModel, FrequencyModel
-
-Window: TypeAlias = FrequencyModel | AgeModel
 
 _MOST_STEPS = 1000
-
-
-class Clusters(NamedTuple):
-    """The results of one tuple are a cluster; one row for each kind of tuple."""
-
-    arrivals: FloatArray
-    """Tuples per time unit."""
-
-    size: FloatArray
-    """Results that each yields in its window, on average."""
-
-
-def clusters(window: Window) -> Clusters:
-    """Clusters of a window: one for each value, or one for all under an age curve."""
-    if isinstance(window, AgeModel):
-        return Clusters(np.array([window.rate]), np.array([np.sum(window.curve)]))
-    seen = window.opposite_rate * window.window
-    return Clusters(
-        window.rate * np.asarray(window.own), seen * np.asarray(window.opposite)
-    )
 
 
 def whole_coins(size: FloatArray) -> FloatArray:

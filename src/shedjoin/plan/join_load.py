@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from shedjoin.errors import ParameterError
+from shedjoin.plan.costs import Costs
 from shedjoin.plan.model import FloatArray, Numbers, as_share, not_negative, numbers
-from shedjoin.plan.sampled_work import Costs
 
 
 @dataclass(frozen=True, slots=True)

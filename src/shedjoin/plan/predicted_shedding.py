@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, assert_never
 
+from shedjoin.plan.costs import Costs
 from shedjoin.plan.join_load import JoinLoad
 from shedjoin.plan.model import as_share
-from shedjoin.plan.sampled_work import Costs
 
 Scheme = Literal["coin_flip", "insert_no_probe", "probe_no_insert"]
 """What an arrival that loses is kept from: all, to probe, or to be stored."""

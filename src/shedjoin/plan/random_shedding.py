@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import sqrt
 
 from shedjoin.errors import ParameterError
+from shedjoin.plan.costs import Costs
 from shedjoin.plan.join_load import JoinLoad
 from shedjoin.plan.model import FITS, not_negative
 from shedjoin.plan.predicted_shedding import RandomShedding, predicted_shedding
-from shedjoin.plan.sampled_work import Costs
 
 
 def coin_flip(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedding:

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shedjoin.plan.costs import Costs
 from shedjoin.plan.join_load import ValueLoad
 from shedjoin.plan.model import FITS, FloatArray, not_negative
 from shedjoin.plan.random_shedding import probe_no_insert
 from shedjoin.plan.ratio import by_ratio
-from shedjoin.plan.sampled_work import Costs
 from shedjoin.types import BoolArray
 
 

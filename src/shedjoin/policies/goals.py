@@ -31,7 +31,7 @@ class MostImportant:
 
     Parameters
     ----------
-    importance : column, Lookup, Histogram, Spark expression, or a pair of them
+    importance : column, ByCategory, ByRange, Spark expression, or a pair of them
         Where importance comes from. One column name is taken from the sides that have
         it. A pair is (left, right); None is a side without a say; of several streams,
         a dict by stream. A row whose
@@ -63,7 +63,7 @@ class Sample:
     """Keep a sample of the join, with which aggregates can be estimated.
 
     Results have two more columns, ``_weight`` and ``_cluster``;
-    :func:`shedjoin.estimate` goes by them. Rows may come out of order by the lateness
+    :func:`shedjoin.aggregate` goes by them. Rows may come out of order by the lateness
     of the streams: partners are sampled for so long after their window.
 
     Parameters
@@ -73,7 +73,7 @@ class Sample:
         is predicted to tell most. The report's ``scheme`` says why; on Spark the
         progress has the three predictions, ``variance_eq``, ``variance_pps`` and
         ``variance_uniform``, of which the least is taken.
-    of : column, Lookup, Histogram, Spark expression, or a pair of them, optional
+    of : column, ByCategory, ByRange, Spark expression, or a pair of them, optional
         The quantity whose sum matters most, named as the importance of
         :class:`MostImportant` is. The value of a result is that of its row on the side
         that has the column. For a pair, (left, right), and for a column that both sides
@@ -128,6 +128,27 @@ def values_of(keep: Goal | Policy | None) -> Any:  # noqa: ANN401  (as a user gi
     return keep.of if isinstance(keep, Sample) else None
 
 
+_WRITTEN = {
+    "mostresults": "MostResults()",
+    "mostimportant": 'MostImportant("column")',
+    "sample": "Sample()",
+}
+
+
+def _meant(keep: object) -> str:
+    """What the user may have meant by a name, or by the class itself."""
+    name = keep if isinstance(keep, str) else getattr(keep, "__name__", "")
+    plain = name.lower().replace("_", "").removesuffix("()")
+    if plain in _WRITTEN:
+        return _WRITTEN[plain]
+    kinds, known = [Policy], dict[str, str]()
+    while kinds:
+        kind = kinds.pop()
+        kinds += kind.__subclasses__()
+        known[kind.__name__.lower()] = f"policies.{kind.__name__}()"
+    return known.get(plain, "MostResults(), or a policy such as policies.Prob()")
+
+
 def shedding_of(
     budget: Budget | None,
     keep: Goal | Policy | None,
@@ -158,7 +179,7 @@ def shedding_of(
     if not isinstance(policy, Policy):
         raise ParameterError(
             f"keep={policy!r} is neither a goal nor a policy.",
-            fix="write keep=MostResults(), or a policy such as policies.Prob().",
+            fix=f"write keep={_meant(policy)}.",
         )
     if policy.by_predicates and isinstance(goal, MostImportant):
         raise ParameterError(
@@ -168,7 +189,8 @@ def shedding_of(
     if not isinstance(recompute, Recompute):
         raise ParameterError(
             f"recompute={recompute!r} is not a scheme.",
-            fix="write recompute=Amortised(), Successive(), Every(10) or Adaptive().",
+            fix="write Options(recompute=Amortised()), or Successive(), Every(10) or "
+            "Adaptive().",
         )
     load = ValuePni(valued=isinstance(goal, MostImportant))
     written = "" if keep is None else repr(keep)

@@ -27,7 +27,7 @@ class Size(Policy):
     *Departures.* The paper does not define the rule. Matches so far plus those of this
     instant, oldest first among equals, gives the outputs of its Table 3(b) and its
     fairness for all window sizes; no rule gives the printed buffers. Use it with
-    ``discipline="shed_then_join"`` and ``recompute=Successive()`` for that.
+    ``Options(discipline="shed_then_join", recompute=Successive())`` for that.
 
     *Guarantee.* None: a heuristic.
 
@@ -90,8 +90,9 @@ class IJoin(Policy):
     newcomer leaves: with a maturity longer than a full buffer takes to arrive, the
     buffer stands still. With ``foresight`` an instant's matches count before it sheds,
     the reading under which the paper's order of schemes comes out on drifting data.
-    For the paper's setting use ``discipline="shed_then_join"``, ``Budget(split=0.5)``
-    and ``recompute=Successive()``, ``Every(k)`` or ``Adaptive()``.
+    For the paper's setting use ``Budget(split=0.5)`` and
+    ``Options(discipline="shed_then_join", recompute=Successive())``, ``Every(k)`` or
+    ``Adaptive()``.
 
     *Guarantee.* None. It is not best in general: stationary frequencies favour
     ``Prob``, importance that depends on the key favours ``Greedy``.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from shedjoin.errors import ParameterError
 from shedjoin.types import FloatArray, IntArray
 
 if TYPE_CHECKING:  # the driver plans a join without compiling kernels
-    from shedjoin.models.learned import Models
+    from shedjoin.models.asked import AskedModels
     from shedjoin.models.sampling import Outlook
 
 
@@ -62,7 +63,7 @@ class Residents:
     keep_us: tuple[int, ...]
     met: Met | None = None
     around: Around | None = None
-    learned: Models | None = None
+    learned: AskedModels | None = None
     asked: str = "The policy"
     """Who is asked, for messages."""
 
@@ -154,7 +155,7 @@ class Residents:
         return self.models.outlook
 
     @property
-    def models(self) -> Models:
+    def models(self) -> AskedModels:
         """The models themselves; the methods above ask them about these rows."""
         if self.learned is None:
             raise self._unsaid("models")
@@ -171,6 +172,19 @@ class Residents:
         if self.around is None:
             raise self._unsaid("partners")
         return self.around
+
+    if not TYPE_CHECKING:  # type checkers find a wrong name themselves
+
+        def __getattr__(self, name: str) -> NoReturn:
+            """Say what there is where a policy reads what is not."""
+            if name.startswith("_") or name in type(self).__slots__:
+                raise AttributeError(name)
+            known = [each for each in dir(type(self)) if not each.startswith("_")]
+            near = ", ".join(get_close_matches(name, known) or known)
+            raise AttributeError(
+                f"{self.asked} reads residents.{name}, which does not exist.\n"
+                f"Fix: read one of: {near}."
+            )
 
     def _unsaid(self, name: str) -> ParameterError:
         there = {
@@ -198,7 +212,7 @@ class Residents:
         partners: list[float] | None = None,
         produced: list[float] | None = None,
         last_score: list[float] | None = None,
-        models: Models | None = None,
+        models: AskedModels | None = None,
     ) -> Residents:
         """Rows of the first stream for docstrings; the window is ten seconds.
 

@@ -17,7 +17,7 @@ from pyspark.sql.streaming.listener import StreamingQueryProgress
 
 from shedjoin.control.folder import Control
 from shedjoin.models.costs import Costs, Seconds, Work
-from shedjoin.policies.goals import shedding_of
+from shedjoin.request.spec import Asked
 from shedjoin.spark.join import join
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.window import Within
@@ -142,17 +142,7 @@ def _joined(session: SparkSession, folder: Path, control: Control) -> DataFrame:
         frame = reader.parquet(str(folder / side))
         frames.append(frame.withWatermark(f"{side}_time", "1 second"))
     budget = Budget(rows=1 << 40)  # a throttle needs a budget, and this one never sheds
-    return join(
-        frames[0],
-        frames[1],
-        on="key",
-        within=Within(before="1 second", after="1 second"),
-        shedding=shedding_of(budget, None),
-        importance=None,
-        time=None,
-        shards=None,
-        suffixes=("_left", "_right"),
-        name=_NAME,
-        event_time=None,
-        control=control,
-    )
+    second = Within(before="1 second", after="1 second")
+    asked = Asked(on="key", within=second, budget=budget)
+    streams = dict(zip(SIDES, frames, strict=True))
+    return join(streams, asked, _NAME, None, control)

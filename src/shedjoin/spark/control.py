@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,6 +14,8 @@ from shedjoin.control.folder import SUFFIX, Control
 from shedjoin.control.record import Record
 from shedjoin.spark.listening import ProgressListener, listen
 from shedjoin.spark.wire import PACKED, ControlPacker
+
+log = logging.getLogger("shedjoin")
 
 _FILE = "path string, modificationTime timestamp, length long, content binary"
 
@@ -31,6 +34,23 @@ def message_rows(
     return found.select(name.alias("name"), "content").mapInArrow(
         ControlPacker(numbers), PACKED
     )
+
+
+def tell_what_stands(control: Control, name: str) -> None:
+    """Say which messages hold in place of the arguments of a query that starts."""
+    for setting, (message, value) in control.standing().items():
+        if setting not in _ARGUMENTS:
+            continue
+        log.warning(
+            "The join %r goes by the message %s, which sets %s to %s in place of %s=.\n"
+            'Fix: control.send(%s="as started") to go by the argument.',
+            *(name, message, setting, json.dumps(value), _ARGUMENTS[setting]),
+            setting,
+        )
+
+
+_ARGUMENTS = {"budget": "budget", "policy": "keep", "importance": "keep"}
+"""What a message sets, and the argument of the join that says the same."""
 
 
 def keep_records(session: SparkSession, control: Control, name: str) -> None:

@@ -12,8 +12,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.types import NumericType
 
-from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
-from shedjoin.sampling.aggregates import Aggregate, Avg, Count, Quantity, Sum
+from shedjoin.errors import ColumnError, ColumnTypeError
+from shedjoin.sampling.aggregates import Aggregate, Quantity
 from shedjoin.sampling.horvitz_thompson import TRUSTED_FROM
 from shedjoin.sampling.student import log_quantile
 from shedjoin.spark.event_time import Time, event_time, marked
@@ -29,13 +29,12 @@ from shedjoin.spark.variance import (
     window_sums,
     with_intervals,
 )
-from shedjoin.spark.windows import Windows, check_columns, moved_back
+from shedjoin.spark.windows import Windows, check_columns, group_names, moved_back
 from shedjoin.spec.keys import Fold
 from shedjoin.spec.streams import CLUSTER_COLUMN, WEIGHT_COLUMN
 from shedjoin.spec.window import Duration
 
 _OWN = ("window", "rows", "clusters", "effective_clusters", "trusted")
-_KINDS = 'Count(), Count("price"), Sum("price") or Avg("price")'
 
 
 def estimate(
@@ -48,9 +47,9 @@ def estimate(
     by: str | Sequence[str],
     level: float,
 ) -> DataFrame:
-    """Estimate aggregates; see :func:`shedjoin.estimate`."""
+    """Estimate aggregates; see :func:`shedjoin.aggregate`."""
     windows = Windows.of(window, slide)
-    names = [by] if isinstance(by, str) else list(by)
+    names = group_names(by)
     _check_names(aggregates, names, name_fold(results))
     _check_sampled(results)
     coefficients = log_quantile(level)
@@ -118,20 +117,8 @@ def _number(results: DataFrame, quantity: Quantity) -> Column:
 
 
 def _check_names(
-    aggregates: Mapping[str, Aggregate] | object, by: list[str], fold: Fold
+    aggregates: Mapping[str, Aggregate], by: list[str], fold: Fold
 ) -> None:
-    if not isinstance(aggregates, Mapping) or not aggregates:
-        raise ParameterError(
-            f"aggregates={aggregates!r} names nothing to estimate.",
-            fix='pass names with what to estimate: aggregates={"revenue": '
-            'Sum("price"), "n": Count()}.',
-        )
-    for name, aggregate in aggregates.items():
-        if not isinstance(aggregate, Count | Sum | Avg):
-            raise ParameterError(
-                f"aggregates[{name!r}]={aggregate!r} is not known.",
-                fix=f"pass {_KINDS}.",
-            )
     names = [*_OWN, *by]
     for name in aggregates:
         names += [name, f"{name}_error", f"{name}_low", f"{name}_high"]

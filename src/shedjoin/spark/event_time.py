@@ -118,17 +118,18 @@ def is_joined(frame: DataFrame) -> bool:
     return any(_OF in field.metadata for field in frame.schema.fields)
 
 
-def is_event_time(frame: DataFrame, name: str) -> bool:
-    """Whether a column of a stream keeps up with the watermark, or lags as known."""
-    metadata = frame.schema[name].metadata
-    return DELAY in metadata or (_LAG in metadata and _has_watermark(frame))
+def event_times(frame: DataFrame) -> dict[str, int]:
+    """Columns of a stream that keep up with its watermark, or lag as known.
 
-
-def lag_of(frame: DataFrame, name: str) -> int:
-    """How far a column may lie behind the watermark."""
-    metadata = frame.schema[name].metadata
-    lag_us: int = 0 if DELAY in metadata else metadata.get(_LAG, 0)
-    return lag_us if frame.isStreaming else 0
+    Each with how far it may lie behind, in microseconds.
+    """
+    found = {}
+    for field in frame.schema.fields:
+        if DELAY in field.metadata:
+            found[field.name] = 0
+        elif _LAG in field.metadata and _has_watermark(frame):
+            found[field.name] = int(field.metadata[_LAG])
+    return found
 
 
 def event_time(results: DataFrame, time: Time | None) -> EventTime:
@@ -191,18 +192,33 @@ def lag_of_latest(fields: Sequence[StructField]) -> int | None:
     return min(lags, default=None)
 
 
+def check_name(frames: Sequence[DataFrame], name: str) -> None:
+    """Refuse a name that a join of which these are the results has already."""
+    for frame in frames:
+        if is_joined(frame) and f"CollectMetrics {name}," in _plan_of(frame):
+            raise ParameterError(
+                f"name={name!r} is also the name of the join that a stream comes from.",
+                fix='pass another one, e.g. name="second": counts are reported by it.',
+            )
+
+
+def _plan_of(frame: DataFrame) -> str:
+    """The analyzed plan as text."""
+    plan: str
+    if hasattr(frame, "_jdf"):  # classic
+        plan = frame._jdf.queryExecution().analyzed().toString()  # noqa: SLF001
+    else:  # Connect
+        plan = getattr(frame, "_explain_string")(extended=True)  # noqa: B009
+    return plan
+
+
 def _has_watermark(results: DataFrame) -> bool:
     """Whether a stream has any watermark, whatever its columns say.
 
     Files keep the metadata of columns: without a look at the plan, archived results
     that are read as a stream would be taken for those of a running join.
     """
-    plan: str
-    if hasattr(results, "_jdf"):  # classic
-        plan = results._jdf.queryExecution().analyzed().toString()  # noqa: SLF001
-    else:  # Connect
-        plan = getattr(results, "_explain_string")(extended=True)  # noqa: B009
-    return "EventTimeWatermark" in plan
+    return "EventTimeWatermark" in _plan_of(results)
 
 
 def _no_watermark(fields: Sequence[StructField]) -> ColumnError:

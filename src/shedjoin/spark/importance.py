@@ -11,22 +11,7 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 from shedjoin.errors import ParameterError
 from shedjoin.spark.names import name_fold, quoted
-from shedjoin.spec.importance import Histogram, Lookup, by_side, by_stream
-
-
-def importance_columns(
-    importance: object, frames: tuple[DataFrame, DataFrame]
-) -> tuple[Column | None, Column | None]:
-    """Importance of each side as an expression over its own columns."""
-    if importance is None:
-        return None, None
-    columns = frames[0].columns, frames[1].columns
-    sources = by_side(importance, columns, name_fold(frames[0]))
-    left, right = (
-        _expression(source, name, frame)
-        for source, name, frame in zip(sources, ("left", "right"), frames, strict=True)
-    )
-    return left, right
+from shedjoin.spec.importance import ByCategory, ByRange, by_stream
 
 
 def stream_importances(
@@ -50,21 +35,21 @@ def _expression(source: object, side: str, frame: DataFrame) -> Column | None:
     name = source if isinstance(source, str) else getattr(source, "column", None)
     if name is None:
         raise ParameterError(
-            f"importance {source!r} of the {side} side is not known.",
-            fix="pass a column name, a Spark Column, a Lookup or a Histogram.",
+            f"importance {source!r} of the {side} stream is not known.",
+            fix="pass a column name, a Spark Column, a ByCategory or a ByRange.",
         )
     column = quoted(frame, name, side)
-    if isinstance(source, Lookup):
+    if isinstance(source, ByCategory):
         table = F.create_map(
             *chain.from_iterable((F.lit(c), F.lit(float(w))) for c, w in source.weights)
         )
         return F.coalesce(table[column], F.lit(float(source.default)))
-    if isinstance(source, Histogram):
+    if isinstance(source, ByRange):
         return _stretches(source, column)
     return column
 
 
-def _stretches(source: Histogram, column: Column) -> Column:
+def _stretches(source: ByRange, column: Column) -> Column:
     first, *others = zip(source.edges, source.weights, strict=False)
     found = F.when(column < first[0], first[1])
     for edge, weight in others:

@@ -1,4 +1,4 @@
-"""The join of two DataFrames, and the stages of any join."""
+"""Joins of DataFrames: the stages of a plan."""
 
 from __future__ import annotations
 
@@ -13,15 +13,19 @@ from pyspark.sql.types import StructField, StructType
 
 from shedjoin.control.folder import Control
 from shedjoin.errors import ParameterError
-from shedjoin.spark.columns import Arguments, make_spec
-from shedjoin.spark.control import keep_records, message_rows
+from shedjoin.policies.goals import values_of
+from shedjoin.request.spec import Asked, join_spec
+from shedjoin.spark.columns import relation_of, stream_of
+from shedjoin.spark.control import keep_records, message_rows, tell_what_stands
 from shedjoin.spark.disk import CopySettings
 from shedjoin.spark.event_time import (
+    check_name,
     longest_delay_ms,
     time_metadata,
     with_event_time,
 )
-from shedjoin.spark.importance import importance_columns
+from shedjoin.spark.importance import stream_importances
+from shedjoin.spark.interpreter import check_workers
 from shedjoin.spark.listening import FOLDER
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.recall import recall_columns
@@ -31,12 +35,8 @@ from shedjoin.spark.throttle import keep_time
 from shedjoin.spark.wire import JOINED, PACKED, STEERED, Packer, Packing, unpack_rows
 from shedjoin.spec.capabilities.kinds import Feature
 from shedjoin.spec.capabilities.table import check_combination
-from shedjoin.spec.cells import Cells
-from shedjoin.spec.conditions import Conditions, OnPair, split_on
-from shedjoin.spec.how import asked_how
-from shedjoin.spec.keys import SIDES, check_pair
+from shedjoin.spec.conditions import Conditions
 from shedjoin.spec.report import combine, count_types
-from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import (
     CLUSTER_COLUMN,
     HASH_COLUMN,
@@ -45,72 +45,35 @@ from shedjoin.spec.streams import (
     JoinSpec,
 )
 from shedjoin.spec.terms import columns_of
-from shedjoin.spec.window import Within, check_window
 
 
-def join(  # noqa: PLR0913  (documented in shedjoin.api)
-    left: DataFrame,
-    right: DataFrame,
-    *,
-    on: OnPair,
-    within: Within,
-    shedding: Shedding | None,
-    importance: object,
-    time: tuple[str, str] | None,
-    shards: int | None,
-    suffixes: tuple[str, str],
+def join(
+    frames: Mapping[str, DataFrame],
+    asked: Asked,
     name: str,
     event_time: str | None,
     control: Control | None,
-    cells: Cells | None = None,
-    how: str = "inner",
 ) -> DataFrame:
-    """Join two DataFrames; see :func:`shedjoin.join`."""
-    check_window(within)
-    conditions = split_on(on)
-    check_frames({"left": left, "right": right})
-    arguments = Arguments(
-        names=SIDES,
-        keys=conditions.pair_keys(),
-        keeps_us=(within.after_us, within.before_us),
-        time=None if time is None else check_pair("time", time),
-        shards=shard_count(left, shards, conditions),
-        suffixes=check_pair("suffixes", suffixes),
-        predicates=conditions.predicates,
-        cells=cells,
-    )
-    spec = make_spec((left, right), arguments)
-    check_combination(spec.join_kind, asked_how(how))
-    spec = spec.with_shedding(shedding)
-    worth = importance_columns(importance, (left, right))
-    return planned((left, right), spec, name, worth, event_time, control)
-
-
-def check_frames(streams: Mapping[str, object]) -> None:
-    """Refuse what is not a DataFrame of Spark."""
-    for name, frame in streams.items():
-        if not isinstance(frame, DataFrame):
-            raise ParameterError(
-                f"the {name} stream is {type(frame).__name__}, not a DataFrame of "
-                "Spark.",
-                fix="pass spark.readStream...load(); tables of pyarrow are joined by "
-                "shedjoin.local.join.",
-            )
+    """Join DataFrames, two of them perhaps through a relation."""
+    streams = [stream_of(frame, own) for own, frame in frames.items()]
+    table = None if asked.through is None else asked.through.rows
+    relation = None if asked.through is None else relation_of(table, streams[0])
+    each = list(frames.values())
+    count = shard_count(each[0], asked.options.shards, asked.conditions)
+    spec = join_spec(streams, asked, count, relation)
+    worth = stream_importances(values_of(asked.keep), frames)
+    return planned(each, spec, name, worth, event_time, control, table)
 
 
 def shard_count(frame: DataFrame, shards: int | None, conditions: Conditions) -> int:
     """Tell the number of shards: by default that of shuffle partitions."""
     partitions = int(str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions")))
-    if shards is not None and (type(shards) is not int or shards < 1):
-        raise ParameterError(
-            f"shards={shards!r} is not a count.",
-            fix=f"leave it out to take spark.sql.shuffle.partitions ({partitions}).",
-        )
     if shards is None and conditions.copies:
         raise ParameterError(
             f"{conditions.predicates[0]!r} alone does not say which rows can meet: all "
             "streams but the first are copied to every shard.",
-            fix="pass shards=, about the number of cores of the executors; or add a "
+            fix="pass options=shedjoin.Options(shards=...), about the number of "
+            "cores of the executors; or add a "
             "key column or a Band to on=.",
         )
     return shards or partitions
@@ -130,11 +93,10 @@ def planned(
     session = frames[0].sparkSession
     streaming = frames[0].isStreaming
     _check_engine(spec, event_time, control, streaming=streaming)
+    check_workers(session)
+    check_name(frames, name)
     spec = replace(spec, lateness_us=1000 * longest_delay_ms(frames))
-    if streaming:
-        _require_rocksdb(frames[0])
-    else:
-        _meet_the_coordinator(frames[0])
+    (_require_rocksdb if streaming else _meet_the_coordinator)(frames[0])
     steered = control is not None
     packed, fixed = _packed(
         frames, spec, name, numbers, worth, relation, steered=steered
@@ -143,6 +105,7 @@ def planned(
         budget, looks = spec.shedding.budget, bool(spec.terms)
         keep_time(session, control, name, budget, looks=looks)
     if control is not None:
+        tell_what_stands(control, name)
         packed.append(message_rows(session, control, numbers))
     settings = CopySettings.of(session.conf)
     own = {"durable": streaming, "steered": steered}
@@ -175,6 +138,12 @@ def _check_engine(
 ) -> None:
     """Refuse arguments of Spark's own that do not go with the join or the frames."""
     budget = None if spec.shedding is None else spec.shedding.budget
+    if not isinstance(control, Control | None):
+        raise ParameterError(
+            f"control={control!r} is not a folder of messages.",
+            fix=f"write control=shedjoin.Control({str(control)!r}), a folder that the "
+            "driver and all executors can read.",
+        )
     asked = []
     if event_time is not None:
         asked.append((Feature.EVENT_TIME, f"event_time={event_time!r}"))

@@ -46,13 +46,20 @@ _FRAME_BLOBS = 16
 
 
 class MapStateBlobs:
-    """Numbered blobs of one shard in Spark's state store."""
+    """Numbered blobs of one shard in Spark's state store.
 
-    def __init__(self, state: MapState) -> None:
+    Of a ``new`` query Spark is asked whether there is any state before it is asked for
+    a blob: it logs a warning about each blob that it does not find.
+    """
+
+    def __init__(self, state: MapState, *, new: bool = False) -> None:
         self._state = state
+        self._new = new
 
     def get(self, number: int) -> bytes | None:
         """Give a blob, or None."""
+        if self._new and not self._state.exists():
+            return None
         stored = self._state.getValue((number,))
         return None if stored is None else stored[0]
 
@@ -144,7 +151,8 @@ class JoinProcessor(Shipped, StatefulProcessor):
         query = local_property("sql.streaming.queryId") or "batch"
         place = self._numbers.index(number)
         owner = Owner(query, self._name, self._spec.fingerprint(), place)
-        state = MapStateBlobs(self._state)
+        is_first = self._durable and local_property("streaming.sql.batchId") == "0"
+        state = MapStateBlobs(self._state, new=is_first)
         shard = SparkShard(self._spec, owner, state, self._handle, self._settings)
         if self._relation is not None:
             shard.relation = self._relation.opened().of_shard(place)

@@ -70,6 +70,19 @@ def check_columns(names: Sequence[str], taken: Sequence[str], fold: Fold) -> Non
         )
 
 
+def group_names(by: object) -> list[str]:
+    """Columns to group by."""
+    if isinstance(by, str):
+        return [by]
+    if isinstance(by, Sequence) and all(isinstance(name, str) for name in by):
+        return list(by)
+    raise ParameterError(
+        f"by={by!r} does not name columns of the results.",
+        fix='write by="campaign" or by=["campaign", "site"]; give an expression a name '
+        "with withColumn first.",
+    )
+
+
 def aggregate(
     results: DataFrame,
     *,
@@ -81,8 +94,7 @@ def aggregate(
 ) -> DataFrame:
     """Aggregate joined rows by windows; see :func:`shedjoin.aggregate`."""
     windows = Windows.of(window, slide)
-    groups = [by] if isinstance(by, str) else list(by)
-    _check_named(aggregates)
+    groups = group_names(by)
     names = ["window", *groups, *aggregates]
     check_columns(names, ["window"], name_fold(results))
     when = event_time(results, time)
@@ -104,14 +116,4 @@ def aggregate(
         moved_back(when.lag_us).alias("window"),
         *(F.col(place).alias(name) for place, name in zip(places, groups, strict=True)),
         *(quoted(counted, name) for name in aggregates),
-    )
-
-
-def _check_named(aggregates: Mapping[str, Column] | object) -> None:
-    named = aggregates.values() if isinstance(aggregates, Mapping) else ()
-    if named and all(isinstance(column, Column) for column in named):
-        return
-    raise ParameterError(
-        f"aggregates={aggregates!r} does not name aggregates of Spark.",
-        fix='pass names with expressions: aggregates={"n": functions.count("*")}.',
     )

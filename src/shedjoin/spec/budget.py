@@ -249,6 +249,12 @@ def parse_bytes(size: str | int) -> int:
     match = _SIZE.fullmatch(size) if isinstance(size, str) else None
     unit = _UNITS.get(match[2].lower()) if match else None
     if match is None or unit is None:
+        if isinstance(size, str) and size.strip().endswith("%"):
+            raise ParameterError(
+                f"memory={size!r} is a part of an amount that is not known.",
+                fix='write memory="512 MB". needed_bytes in the progress says what the '
+                "exact join would hold, and shedjoin.size which memory keeps how much.",
+            )
         raise ParameterError(
             f"memory={size!r} is not a size.",
             fix='write memory="512 MB" or "2 GiB", or a number of bytes.',

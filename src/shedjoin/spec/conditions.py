@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, TypeAlias
 
-from shedjoin.spec.keys import On, key_pairs
 from shedjoin.spec.multijoin import OnEach, stream_keys
 from shedjoin.spec.predicates import Band, Predicate, Where
 
 Mixed: TypeAlias = Predicate | Sequence[object]
 """A predicate, or a list of key columns and predicates."""
-OnPair: TypeAlias = On | Mixed
-"""What two streams are joined on."""
 OnStreams: TypeAlias = OnEach | Mixed
-"""What several streams are joined on."""
+"""What streams are joined on."""
 
 
 class Conditions(NamedTuple):
@@ -26,18 +23,13 @@ class Conditions(NamedTuple):
     @property
     def keyless(self) -> bool:
         """Whether predicates alone decide who matches."""
-        return self.keys == [] and bool(self.predicates)
+        no_keys = isinstance(self.keys, list) and not self.keys
+        return no_keys and bool(self.predicates)
 
     @property
     def copies(self) -> bool:
         """Whether rows can only meet if streams are copied to all shards."""
         return self.keyless and not any(isinstance(p, Band) for p in self.predicates)
-
-    def pair_keys(self) -> tuple[tuple[str, ...], ...]:
-        """Key columns of the left and of the right stream."""
-        if self.keyless:
-            return (), ()
-        return tuple(zip(*key_pairs(self.keys), strict=True))
 
     def stream_keys(self, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
         """Key columns of each of several streams."""
@@ -51,8 +43,8 @@ def split_on(on: object) -> Conditions:
     Conditions(keys='id', predicates=())
     >>> split_on(["id", Band("price", 0.5)])
     Conditions(keys=['id'], predicates=(Band('price', 0.5),))
-    >>> split_on([{"orders": "id", "payments": "order_id"}, Band("price", 0.5)]).keys
-    {'orders': 'id', 'payments': 'order_id'}
+    >>> split_on([{"left": "id", "right": "order_id"}, Band("price", 0.5)]).keys
+    {'left': 'id', 'right': 'order_id'}
     """
     if isinstance(on, Band | Where):
         return Conditions([], (on,))

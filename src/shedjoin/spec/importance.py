@@ -1,4 +1,4 @@
-"""Importance of rows: from a column, a table of categories, or a histogram."""
+"""Importance of rows: from a column, by category, or by range of values."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError
-from shedjoin.spec.keys import SIDES, Fold, resolve_columns
+from shedjoin.spec.keys import Fold, resolve_columns
 from shedjoin.types import FloatArray
 
 _LARGEST = 1e150
 
 
 @dataclass(frozen=True, slots=True)
-class Lookup:
+class ByCategory:
     """Importance of categories.
 
     Parameters
@@ -33,7 +33,7 @@ class Lookup:
 
     Examples
     --------
-    >>> news = Lookup("category", {"politics": 5.0, "sports": 2.0}, default=1.0)
+    >>> news = ByCategory("category", {"politics": 5.0, "sports": 2.0}, default=1.0)
     >>> news.weight("politics"), news.weight("weather")
     (5.0, 1.0)
     """
@@ -56,7 +56,7 @@ class Lookup:
 
 
 @dataclass(frozen=True, slots=True)
-class Histogram:
+class ByRange:
     """Importance of ordered values: one weight for each stretch between two edges.
 
     Parameters
@@ -70,7 +70,7 @@ class Histogram:
 
     Examples
     --------
-    >>> heat = Histogram("celsius", edges=[30, 40], weights=[1.0, 5.0, 50.0])
+    >>> heat = ByRange("celsius", edges=[30, 40], weights=[1.0, 5.0, 50.0])
     >>> heat.weight(20), heat.weight(30), heat.weight(90)
     (1.0, 5.0, 50.0)
     """
@@ -87,7 +87,7 @@ class Histogram:
         object.__setattr__(self, "weights", tuple(weights))
         if len(self.weights) != len(self.edges) + 1 or list(edges) != sorted(edges):
             raise ParameterError(
-                f"Histogram has {len(self.edges)} edges and {len(self.weights)} weights"
+                f"ByRange has {len(self.edges)} edges and {len(self.weights)} weights"
                 ", or edges that do not rise.",
                 fix="give one weight more than edges, and edges from low to high.",
             )
@@ -97,7 +97,7 @@ class Histogram:
         return self.weights[bisect_right(self.edges, value)]
 
 
-Source: TypeAlias = str | Lookup | Histogram
+Source: TypeAlias = str | ByCategory | ByRange
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,27 +111,6 @@ class Importances:
         return dict(self.sources).get(stream)
 
 
-def by_side(
-    importance: object, names: tuple[list[str], list[str]], fold: Fold = str
-) -> tuple[Any, Any]:
-    """Importance of each side; a single column counts on the sides that have it."""
-    fix = "pass a pair: (left, None), (None, right) or (left, right)."
-    columns = dict(zip(SIDES, names, strict=True))
-    if not isinstance(importance, tuple):
-        left, right = _of_all(importance, columns, fold, fix)
-        return left, right
-    if len(importance) != len(SIDES):
-        raise ParameterError(
-            f"keep= goes by {importance!r}, which is no pair.", fix=fix
-        )
-    for side, source in zip(SIDES, importance, strict=True):
-        column = _column(source)
-        if column is not None:
-            resolve_columns(side, [column], columns[side], fold)
-    left, right = importance
-    return left, right
-
-
 def by_stream(
     importance: object, columns: Mapping[str, Sequence[str]], fold: Fold = str
 ) -> list[Any]:
@@ -139,8 +118,18 @@ def by_stream(
 
     >>> by_stream({"b": "bid"}, {"a": ["x"], "b": ["bid"]})
     [None, 'bid']
+    >>> by_stream((None, "bid"), {"left": ["x"], "right": ["bid"]})
+    [None, 'bid']
     """
     fix = f"pass the importance of some streams: {{{next(iter(columns))!r}: ...}}."
+    if isinstance(importance, tuple):
+        if len(importance) != len(columns):
+            raise ParameterError(
+                f"keep= goes by {importance!r}, which is not one for each of "
+                f"{', '.join(columns)}.",
+                fix=fix,
+            )
+        importance = dict(zip(columns, importance, strict=True))
     if isinstance(importance, Mapping):
         odd = [name for name in importance if name not in columns]
         if odd:
@@ -148,6 +137,10 @@ def by_stream(
                 f"importance of {odd[0]!r}, but the streams are {list(columns)}.",
                 fix=fix,
             )
+        for name, source in importance.items():
+            column = _column(source)
+            if column is not None:
+                resolve_columns(name, [column], columns[name], fold)
         return [importance.get(name) for name in columns]
     return _of_all(importance, columns, fold, fix)
 
@@ -180,9 +173,9 @@ def evaluate(source: Source, rows: pa.RecordBatch) -> pa.Array:
         except pa.ArrowException as error:
             raise ColumnTypeError(
                 f"keep= goes by the column {source!r}, which is of type {column.type}.",
-                fix=f'pass a column of numbers, or Lookup("{source}", {{...}}).',
+                fix=f'pass a column of numbers, or ByCategory("{source}", {{...}}).',
             ) from error
-    if isinstance(source, Lookup):
+    if isinstance(source, ByCategory):
         categories = [category for category, _ in source.weights]
         weights = pa.array([weight for _, weight in source.weights], pa.float64())
         at = pc.index_in(column, pa.array(categories, column.type))

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 from shedjoin.errors import ColumnError, ParameterError
-
-On: TypeAlias = str | Sequence[str] | Mapping[str, str]
-"""One name, several names, or a mapping from left to right names."""
-
 
 Fold: TypeAlias = Callable[[str], str]
 """What is left of a name where names are compared; ``str`` for all of it."""
@@ -31,24 +26,6 @@ class OutputColumn:
     stream: int | None
     source: str
     name: str
-
-
-def key_pairs(on: On | object) -> tuple[tuple[str, str], ...]:
-    """Pairs of (left, right) key column names."""
-    if isinstance(on, str):
-        pairs = [(on, on)]
-    elif isinstance(on, Mapping):
-        pairs = list(on.items())
-    else:
-        pairs = []
-        with suppress(TypeError):  # also of a Column, which only seems to be iterable
-            pairs = [(name, name) for name in cast("Iterable[str]", on)]
-    if not pairs or not all(isinstance(name, str) for pair in pairs for name in pair):
-        raise ParameterError(
-            f"on={on!r} names no key columns.",
-            fix='pass on="id", on=["a", "b"], or on={"left_id": "right_id"}.',
-        )
-    return tuple(pairs)
 
 
 def check_pair(argument: str, given: object) -> tuple[str, str]:
@@ -77,8 +54,9 @@ def resolve_columns(
         if len(same) != 1:
             what = "several columns" if same else "no column"
             columns = dict.fromkeys(available)
+            owner = stream if stream == "relation" else f"{stream} stream"
             raise ColumnError(
-                f"the {stream} stream has {what} {name!r}.",
+                f"the {owner} has {what} {name!r}.",
                 fix=f"use one of its columns: {', '.join(map(repr, columns))}.",
             )
         found.append(same[0])

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import TypeAlias, TypeVar
 
 from shedjoin.errors import ParameterError
-from shedjoin.spec.window import Duration, parse_duration
+from shedjoin.spec.keys import SIDES
 
 OnEach: TypeAlias = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 """Key columns: the same in all streams, or those of each."""
-WithinEach: TypeAlias = Duration | Mapping[str, Duration]
-"""How long rows are kept: the same for all streams, or of each."""
 
 FEWEST, MOST = 2, 5
 _Value = TypeVar("_Value")
@@ -42,31 +41,37 @@ def stream_keys(on: object, names: Sequence[str]) -> tuple[tuple[str, ...], ...]
     >>> stream_keys({"a": "id", "b": ["a_id"]}, ("a", "b"))
     (('id',), ('a_id',))
     """
-    each = on if isinstance(on, Mapping) else dict.fromkeys(names, on)
-    keys = tuple(_listed(one) for one in by_name("on", each, names))
-    if not all(keys) or len({len(own) for own in keys}) > 1:
+    by_stream = f"on={{{', '.join(f'{name!r}: ...' for name in names)}}}"
+    if not isinstance(on, Mapping):
+        keys = (_listed(on),) * len(names)
+    elif set(on) != set(names) and _maps_columns(on, names):
+        own, others = [*on], [*on.values()]
+        pair = (own[0], others[0]) if len(on) == 1 else (own, others)
+        meant = dict(zip(names, pair, strict=True))
+        raise ParameterError(
+            f"on={on!r} does not name the streams, which are {', '.join(names)}.",
+            fix=f"name the columns of each stream: on={meant!r}.",
+        )
+    else:
+        keys = tuple(_listed(one) for one in by_name("on", on, names))
+    if not any(keys):
+        raise ParameterError(
+            f"on={on!r} names no key columns.",
+            fix=f'pass on="id", on=["a", "b"], or by stream: {by_stream}. A condition '
+            'is a predicate: Where("left.x", "<", "right.y").',
+        )
+    if len({len(own) for own in keys}) > 1:
         raise ParameterError(
             f"on={on!r} does not name the same number of key columns in all streams.",
-            fix='pass on="id", on=["a", "b"], or the keys of each: '
-            f"on={{{', '.join(f'{name!r}: ...' for name in names)}}}.",
+            fix=f'pass on="id", on=["a", "b"], or by stream: {by_stream}.',
         )
     return keys
 
 
-def stream_keeps_us(within: WithinEach, names: Sequence[str]) -> tuple[int, ...]:
-    """How long rows of each stream are kept, in microseconds.
-
-    >>> stream_keeps_us({"a": "1 second", "b": "0 seconds"}, ("a", "b"))
-    (1000000, 0)
-    """
-    each = within if isinstance(within, Mapping) else dict.fromkeys(names, within)
-    found = tuple(parse_duration(one) for one in by_name("within", each, names))
-    if min(found) < 0:
-        raise ParameterError(
-            f"within={within!r} has a negative duration.",
-            fix="pass how long rows of each stream wait for the others.",
-        )
-    return found
+def _maps_columns(on: Mapping[str, object], names: Sequence[str]) -> bool:
+    """Whether a mapping may be one of columns of the left to those of the right."""
+    only = len(on) == 1 or not set(on) & set(names)
+    return bool(on) and only and len(names) == len(SIDES)
 
 
 def by_name(
@@ -85,5 +90,9 @@ def by_name(
 def _listed(keys: object) -> tuple[str, ...]:
     if isinstance(keys, str):
         return (keys,)
-    found = tuple(keys) if isinstance(keys, Iterable) else ()
-    return found if all(isinstance(key, str) for key in found) else ()
+    found: tuple[object, ...] = ()
+    if isinstance(keys, Iterable) and not isinstance(keys, bytes):
+        with suppress(TypeError):  # a Column only seems to be iterable
+            found = tuple(keys)
+    names = tuple(key for key in found if isinstance(key, str))
+    return names if len(names) == len(found) else ()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from shedjoin.errors import ParameterError
 from shedjoin.spec.keys import SIDES, Fold, resolve_columns
@@ -17,6 +15,8 @@ LEFT_KEY, RIGHT_KEY = "__shedjoin_left", "__shedjoin_right"
 """Columns of packed relation rows: 64-bit keys of the rows that they relate."""
 BEGIN, END = "__shedjoin_begin", "__shedjoin_end"
 """When they are active, in microseconds: from the first time on, before the second."""
+TOLD = "__shedjoin_told"
+"""A hash of the columns that results contain: rows that differ in them are others."""
 DELETED = "__shedjoin_deleted"
 """Whether the row says that others end, at its end."""
 ALWAYS_US = 1 << 62
@@ -44,6 +44,8 @@ class RelationSpec:
         A row of a stream waits so long for a relation row, beyond the watermark.
     fixed : bool
         No relation row ever comes, changes or goes.
+    told : tuple of str
+        Columns that results of two streams contain.
     """
 
     columns: tuple[tuple[str, str], ...]
@@ -53,45 +55,14 @@ class RelationSpec:
     change: str | None = None
     delay_us: int = 0
     fixed: bool = False
+    told: tuple[str, ...] = ()
 
     @property
     def used_columns(self) -> tuple[str, ...]:
-        """Columns of keys and times, and the one that says what changes."""
-        named = (*self.keys[0], *self.keys[1], self.begin, self.end, self.change)
+        """Columns of keys and times, what changes, and what results contain."""
+        when = (self.begin, self.end, self.change)
+        named = (*self.keys[0], *self.keys[1], *when, *self.told)
         return tuple(dict.fromkeys(name for name in named if name is not None))
-
-
-Through: TypeAlias = Sequence[Sequence[str | Sequence[str]]]
-"""For each stream its column, or columns, and those of the relation."""
-
-
-def relation_keys(
-    on: Through | object,
-) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Key columns of both streams, and those of the relation that equal them.
-
-    >>> relation_keys((("ad", "ad"), (["site", "unit"], ["site", "machine"])))
-    ((('ad',), ('site', 'unit')), (('ad',), ('site', 'machine')))
-    """
-    own, others = [], []
-    with suppress(TypeError, ValueError):
-        left, right = on  # type: ignore[misc]  # whatever a user gives
-        for pair in (left, right):
-            names, keys = (
-                (each,) if isinstance(each, str) else tuple(each) for each in pair
-            )
-            if isinstance(pair, str) or not names or len(names) != len(keys):
-                raise ValueError
-            own.append(names)
-            others.append(keys)
-        if all(isinstance(name, str) for each in (*own, *others) for name in each):
-            return tuple(own), (others[0], others[1])
-    raise ParameterError(
-        f"on={on!r} does not say which columns of each stream equal which of the "
-        "relation.",
-        fix='pass on=(("ad", "ad_id"), ("machine", "machine_id")): the column of the '
-        "left stream with that of the relation, then those of the right one.",
-    )
 
 
 def check_relation(
@@ -109,11 +80,11 @@ def check_relation(
         )
     if change is not None:
         pair = _two_columns("change", change, "what happens, then when")
-        what, at = resolve_columns("relation's", pair, columns, fold)
+        what, at = resolve_columns("relation", pair, columns, fold)
         return RelationSpec((), ((), ()), begin=at, change=what)
     if valid is not None:
         pair = _two_columns("valid", valid, "when rows begin, then when they end")
-        begin, end = resolve_columns("relation's", pair, columns, fold)
+        begin, end = resolve_columns("relation", pair, columns, fold)
         return RelationSpec((), ((), ()), begin=begin, end=end)
     return RelationSpec((), ((), ()))
 

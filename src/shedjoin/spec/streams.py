@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from shedjoin.errors import ColumnError, ParameterError
@@ -14,6 +11,7 @@ from shedjoin.spec.capabilities.asked import asked_by
 from shedjoin.spec.capabilities.kinds import Feature, JoinKind
 from shedjoin.spec.capabilities.table import check_combination
 from shedjoin.spec.cells import Cells
+from shedjoin.spec.identity import Identity, identity_of
 from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.relation import RelationSpec
 from shedjoin.spec.shedding import Shedding
@@ -214,26 +212,9 @@ class JoinSpec:
         The names of the result's columns are left out: they may change freely. So may
         budget, policy and the delay of watermarks.
         """
+        return self.identity().digest
+
+    def identity(self) -> Identity:
+        """The same digest, with the facts behind it."""
         terms = tuple(term.facts for term in self.terms)
-        return _digest(replace(self, output=(), shedding=None, terms=()), terms)
-
-
-@lru_cache(maxsize=100)
-def _digest(spec: JoinSpec, terms: tuple[tuple[object, ...], ...]) -> str:
-    """Digest of a join; asked for several times in every micro-batch of every shard.
-
-    Functions of the terms are no part of it: each task is sent new ones.
-    """
-    facts = asdict(spec)
-    del facts["output"], facts["shedding"], facts["terms"], facts["cells"]
-    del facts["lateness_us"]
-    if terms:  # digests of joins without are as they were before there were any
-        facts["terms"] = terms
-    if spec.relation is None:
-        del facts["relation"]
-    else:
-        del facts["relation"]["delay_us"]
-    if spec.cells is not None:
-        facts["cells"] = asdict(spec.cells)
-    text = json.dumps(facts, sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return identity_of(replace(self, output=(), shedding=None, terms=()), terms)

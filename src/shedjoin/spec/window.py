@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeAlias
@@ -119,11 +120,7 @@ class Within:
         return parse_duration(self.after)
 
 
-def check_window(within: object) -> Within:
-    """Refuse what is not a window."""
-    if not isinstance(within, Within):
-        raise ParameterError(
-            f"within={within!r} is not a window.",
-            fix='pass within=Within(before="5 minutes", after="1 hour").',
-        )
-    return within
+WithinEach: TypeAlias = Duration | Mapping[str, Duration]
+"""How long rows wait for the others: the same for all streams, or of each."""
+WithinPair: TypeAlias = WithinEach | Within
+"""The same for two streams, or their window."""

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from shedjoin.columns.ipc import encode_rows
 from shedjoin.errors import StateMismatchError
+from shedjoin.spec.identity import Identity, differences
 from shedjoin.state.segments import Segment
 
 FORMAT = 6
@@ -44,9 +45,10 @@ class Directory(NamedTuple):
     control: dict[str, Any] = {}  # noqa: RUF012  (read only)
 
 
-def encode_directory(directory: Directory, fingerprint: str) -> bytes:
+def encode_directory(directory: Directory, join: Identity) -> bytes:
     """Bytes of a directory without its token, the same for the same content."""
-    facts = {"format": FORMAT, "fingerprint": fingerprint} | directory._asdict()
+    facts = {"format": FORMAT, "fingerprint": join.digest, "join": join.facts}
+    facts |= directory._asdict()
     del facts["segments"], facts["token"]
     text = json.dumps(facts, sort_keys=True).encode()
     schema = _SEGMENTS.with_metadata({_META: text})
@@ -57,14 +59,14 @@ def encode_directory(directory: Directory, fingerprint: str) -> bytes:
     return blob
 
 
-def decode_directory(blob: bytes, fingerprint: str) -> Directory:
+def decode_directory(blob: bytes, join: Identity) -> Directory:
     """Read a directory; refuse another format and another join's state."""
     token, blob = split_token(blob)
     with pa.ipc.open_stream(blob) as reader:
         facts = json.loads(reader.schema.metadata[_META])
         table = reader.read_all()
     _check_format(facts.pop("format"))
-    _check_join(facts.pop("fingerprint"), fingerprint)
+    _check_join(Identity(facts.pop("fingerprint"), facts.pop("join", "")), join)
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
     segments = tuple(Segment(*row) for row in rows)
     return Directory(segments=segments, token=token, **facts)
@@ -98,12 +100,15 @@ def _check_format(stored: int) -> None:
         )
 
 
-def _check_join(stored: str, current: str) -> None:
-    if stored != current:
-        raise StateMismatchError(
-            f"the checkpoint was written by another join (fingerprint {stored}, this "
-            f"query has {current}): its window, keys, columns, event-time columns or "
-            "shard count differ.",
-            fix="start with a new checkpointLocation, or restore the old arguments; if "
-            "only spark.sql.shuffle.partitions changed, pass shards= the old count.",
-        )
+def _check_join(stored: Identity, current: Identity) -> None:
+    if stored.digest == current.digest:
+        return
+    found = "its window, keys, columns, event times or number of shards differ"
+    if stored.facts:  # format 5 has none
+        found = "; ".join(differences(stored.facts, current.facts))
+    raise StateMismatchError(
+        f"the checkpoint was written by another join: {found}.",
+        fix="restore the old arguments, or start with a new checkpointLocation. The "
+        "number of shards follows spark.sql.shuffle.partitions unless "
+        "options=shedjoin.Options(shards=...) says it.",
+    )

@@ -15,6 +15,7 @@ from shedjoin.local.join import join
 from shedjoin.local.run import Run
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import MostImportant
+from shedjoin.request.options import Options
 from shedjoin.spec.budget import Budget
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.report import Report
@@ -77,7 +78,6 @@ class Scenario:
                 within=self.within,
                 time=TIMES,
                 lateness=self.lateness,
-                shards=self.shards,
                 restart_every=restart_every,
                 blobs=blobs,
                 shuffle_seed=shuffle_seed,
@@ -85,9 +85,14 @@ class Scenario:
                 keep=MostImportant(self.importance, self.combine, policy)
                 if weighed
                 else policy,
-                discipline="probe_then_insert" if policy.samples else self.discipline,
-                recompute=self.recompute,
-                seed=self.seed,
+                options=Options(
+                    shards=self.shards,
+                    seed=self.seed,
+                    discipline="probe_then_insert"
+                    if policy.samples
+                    else self.discipline,
+                    recompute=self.recompute,
+                ),
             )
         except Exception as error:
             error.add_note(f"{policy!r} {self}")
@@ -118,7 +123,7 @@ def _exact(scenario: Scenario) -> Run:
         within=scenario.within,
         time=TIMES,
         lateness=scenario.lateness,
-        shards=scenario.shards,
+        options=Options(shards=scenario.shards),
     )
 
 

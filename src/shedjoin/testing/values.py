@@ -8,6 +8,7 @@ from dataclasses import Field
 
 from shedjoin import policies
 from shedjoin.errors import ParameterError
+from shedjoin.models.learned import Models
 from shedjoin.policies.base import Policy, SamplingPolicy
 from shedjoin.policies.residents import Residents
 from shedjoin.testing.invariant import Parameters, Trials
@@ -110,4 +111,5 @@ def _contents(rows: Residents) -> list[bytes]:
 
 
 def _learned(rows: Residents) -> bytes:
-    return b"" if rows.learned is None else rows.learned.words.tobytes()
+    learned = rows.learned
+    return learned.words.tobytes() if isinstance(learned, Models) else b""

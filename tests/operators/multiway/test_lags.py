@@ -14,6 +14,7 @@ from shedjoin.operators.multiway import harvesting
 from shedjoin.operators.multiway.harvesting import Configuration, Harvesting
 from shedjoin.operators.multiway.lags import BUCKETS, Looks, lag_edges, stretches
 from shedjoin.spec.streams import JoinSpec
+from support.asked import asked
 
 NAMES = "abc"
 KEEP_S = {"a": 4, "b": 7, "c": 2}
@@ -74,7 +75,7 @@ def joined(rows: list[Row], **settings: Any) -> local.Run:  # noqa: ANN401
         time=dict.fromkeys(NAMES, "at"),
         lateness="1 hour",
         budget=Budget(cpu=0.5),
-        **settings,
+        **asked(settings),
     )
 
 

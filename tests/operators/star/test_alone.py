@@ -14,22 +14,23 @@ from local.test_star_join import World, world
 from shedjoin.errors import StateMismatchError
 from shedjoin.local.delivery import Delivery
 from shedjoin.local.shard import MemoryBlobs
-from shedjoin.local.tables import spec_of
+from shedjoin.local.tables import stream_of
 from shedjoin.operators.choice import holds_nothing, open_join
 from shedjoin.operators.frame.join import Opening, Outcome, commit, stored_directory
-from shedjoin.spec.alone import STREAM, with_relation
-from shedjoin.spec.relation import RelationSpec
+from shedjoin.request.lookup import STREAM, lookup_of, lookup_spec
+from shedjoin.request.relations import Relation
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import DIRECTORY
 from shedjoin.state.workspace import MemoryWorkspace
 
 
 def spec() -> JoinSpec:
-    schema = rows_of([], INT).schema
-    made = spec_of((STREAM,), [schema], ((),), ("t",), (0,), 1, ("",))
-    columns = tuple((f.name, str(f.type)) for f in relation_of([], INT).schema)
-    relation = RelationSpec(columns, ((), ()), begin="at", change="op")
-    return with_relation(made, relation, (("a",), ("key",)))
+    rows = stream_of(rows_of([], INT).schema, STREAM)
+    table = relation_of([], INT)
+    relation = Relation(table, change=("op", "at"))
+    columns = stream_of(table.schema, "relation", is_running=True)
+    on = {"stream": "a", "relation": "key"}
+    return lookup_spec(rows, columns, lookup_of(rows, columns, relation, on, "t"), 1)
 
 
 def run(case: World, copies: random.Random | None) -> tuple[Pairs, MemoryBlobs]:

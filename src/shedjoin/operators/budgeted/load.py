@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from shedjoin.kernels.round import PROBE, RETAIN
-from shedjoin.models.learned import Models
+from shedjoin.models.asked import AskedModels
 from shedjoin.operators.budgeted.store import BudgetedStore, Paced
 from shedjoin.operators.frame import answers
 from shedjoin.operators.frame.ordered import Ordered
@@ -71,7 +71,7 @@ class Load:
         fade **= _SLOWLY  # results follow what is stored a window later
         store.paced = Paced(fade * paced.done + done, fade * paced.meant + meant)
 
-    def limit(self, does: IntArray, arrivals: Residents, models: Models) -> int:
+    def limit(self, does: IntArray, arrivals: Residents, models: AskedModels) -> int:
         """Keep arrivals from some of what they do; count those that do nothing."""
         rows = self._known(arrivals, models)
         admit, probe, store = self._chances(rows, rows)
@@ -125,7 +125,7 @@ class Load:
         table.vacate(gone, pooled=store.pooled)
         return by_stream
 
-    def _known(self, rows: Residents, models: Models) -> Residents:
+    def _known(self, rows: Residents, models: AskedModels) -> Residents:
         return replace(rows, learned=models, asked=type(self._policy).__name__)
 
     def _lots(self, rows: Residents) -> FloatArray:
@@ -144,7 +144,7 @@ class Load:
             else answers.chances(policy, "chances", chance, rows.key.size)
             for chance in given
         )
-        if not among.models.frequency.is_empty:
+        if not among.models.is_empty:
             return admit, probe, store
         # No rate is known yet, so no policy can tell how much work there is: every row
         # gets the share as its chance.

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from shedjoin.kernels.round import Looks
+from shedjoin.models.asked import AskedModels
 from shedjoin.models.learned import Models
 from shedjoin.operators.frame.combine import Met
 from shedjoin.operators.frame.ordered import Ordered
@@ -41,7 +42,7 @@ class Through(Protocol):
     ) -> IntArray:
         """Tell until when rows can be related to others, as far as is known."""
 
-    def models(self, models: Models) -> Models:
+    def models(self, models: Models) -> AskedModels:
         """Give the models as a policy is to see them."""
 
     def same_keys(self, met: Sequence[Met]) -> BoolArray:

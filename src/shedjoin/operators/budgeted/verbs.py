@@ -8,7 +8,7 @@ import numpy as np
 
 from shedjoin.kernels.round import ADMIT, PROBE, RETAIN, Arriving
 from shedjoin.kernels.thresholds import toss
-from shedjoin.models.learned import Models
+from shedjoin.models.asked import AskedModels
 from shedjoin.operators.budgeted.load import Load
 from shedjoin.operators.frame import answers
 from shedjoin.operators.frame.ordered import Ordered
@@ -32,7 +32,7 @@ class Verbs:
         Whether arrivals meet residents, if the policy wants it.
     """
 
-    models: Models
+    models: AskedModels
     """What it may know, if it says that it reads them."""
 
     def __init__(

@@ -96,7 +96,7 @@ class Outcome(NamedTuple):
 def stored_directory(blobs: Blobs, spec: JoinSpec) -> Directory | None:
     """Read the directory; None for a shard that has no state yet."""
     blob = blobs.get(DIRECTORY)
-    return None if blob is None else decode_directory(blob, spec.fingerprint())
+    return None if blob is None else decode_directory(blob, spec.identity())
 
 
 def commit(
@@ -138,7 +138,7 @@ def pass_time(
 
 
 def _put_directory(directory: Directory, spec: JoinSpec, changes: Commit) -> str:
-    blob = encode_directory(directory, spec.fingerprint())
+    blob = encode_directory(directory, spec.identity())
     token = changes.token(blob)
     changes.put(DIRECTORY, with_token(token, blob))
     return token

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -99,9 +98,9 @@ class RelationLooks:
         last[none] = time[none] + self._delay_us
         return last - 1
 
-    def models(self, models: Models) -> Models:
+    def models(self, models: Models) -> RelatedModels:
         """Give the models as a policy is to see them."""
-        return cast("Models", RelatedModels(models, self._relation.rows))
+        return RelatedModels(models, self._relation.rows)
 
     def same_keys(self, met: Sequence[Met]) -> BoolArray:
         """Check true keys of rows that have met: different ones may share a hash."""

@@ -93,6 +93,10 @@ def _results(
     if not store.spec.direct:
         same = _same_keys(store, found.relation, met)
         met = [Met(each.rows, each.at[same]) for each in met]
+        found = found._replace(relation=found.relation[same])
+    if store.tells:
+        rows = store.relation.taken(found.relation)
+        met.append(Met(rows, np.arange(found.relation.size)))
     yield from joined_columns(store.spec, met)
 
 

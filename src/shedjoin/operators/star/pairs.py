@@ -39,16 +39,17 @@ class Versions(NamedTuple):
         return Versions(self.pair[at], self.begin[at], self.deletion[at])
 
 
-def number_pairs(left: IntArray, right: IntArray) -> tuple[IntArray, IntArray]:
+def number_pairs(*parts: IntArray) -> tuple[IntArray, IntArray]:
     """Number the pairs of keys from 0 on; give also one place of each pair.
 
     >>> number_pairs(np.array([7, 5, 7]), np.array([1, 1, 1]))
     (array([1, 0, 1]), array([1, 0]))
     """
-    order = np.lexsort((right, left))
+    order = np.lexsort(parts[::-1])
     new = np.ones(order.size, np.bool_)
-    new[1:] = np.diff(left[order]) != 0
-    new[1:] |= np.diff(right[order]) != 0
+    new[1:] = False
+    for part in parts:
+        new[1:] |= np.diff(part[order]) != 0
     number = np.empty(order.size, np.int64)
     number[order] = np.cumsum(new) - 1
     return number, order[new]

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from shedjoin.errors import ParameterError
 from shedjoin.models.learned import Models
-from shedjoin.models.sampling import Outlook
+from shedjoin.models.sampling import Outlook, pps_sizes
 from shedjoin.operators.star.relation import Relation
 from shedjoin.types import FloatArray, IntArray
 
@@ -66,6 +67,32 @@ class RelatedModels:
     def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:
         """Mean importance of a result with each row."""
         return self._models.mean_worth(stream, importance)
+
+    def rate(self, stream: int) -> float:
+        """Arrivals of a stream per second, lately."""
+        return self._models.rate(stream)
+
+    def matches_per_arrival(self, key: IntArray) -> FloatArray:  # noqa: ARG002
+        """Refuse: a key belongs to one stream, and this asks about both."""
+        raise ParameterError(
+            "matches_per_arrival() asks about a key of both streams, but in a join "
+            "through a relation each stream has keys of its own.",
+            fix="ask residents.expected_matches() and residents.partner_count().",
+        )
+
+    def cluster_sizes(self, stream: IntArray, key: IntArray) -> FloatArray:
+        """Expected matches of new rows, 1 on average."""
+        mean = self._models.yields.mean_matches()
+        return pps_sizes(self.expected_matches(stream, key), mean)
+
+    def value_sizes(self, stream: IntArray, importance: FloatArray) -> FloatArray:
+        """Importance of rows, 1 on average, as samples take it."""
+        return self._models.value_sizes(stream, importance)
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no row has been counted yet."""
+        return self._models.is_empty
 
     @property
     def outlook(self) -> Outlook:

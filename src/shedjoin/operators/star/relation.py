@@ -31,6 +31,7 @@ ROOM = 1 << 17
 """Relation rows that are found at once."""
 _FACTS = "relation.facts"
 _BEGIN, _END, _REACHED, _DELETION = range(2, 6)
+_TOLD = 6
 _ROWS = 6
 _PAIR = 2
 _SMALLEST = 1 << 10
@@ -71,14 +72,19 @@ class Relation:
         How many rows it holds already.
     seed : int
         Of the buckets.
+    tells : bool
+        Results contain columns of the rows: those that differ in them are others.
     """
 
-    def __init__(self, workspace: Workspace, count: int, seed: int) -> None:
+    def __init__(
+        self, workspace: Workspace, count: int, seed: int, *, tells: bool = False
+    ) -> None:
         self._workspace = workspace
         self._seed = seed
+        self._rows = _ROWS + tells
         self._most: int | None = None
         if count:
-            self._facts = workspace.array(_FACTS).reshape(_ROWS, -1)
+            self._facts = workspace.array(_FACTS).reshape(self._rows, -1)
             self._rings = self._opened(count)
         else:
             self.clear()
@@ -190,18 +196,19 @@ class Relation:
     def apply(self, changes: Related, *, table: bool = False) -> Applied:
         """Take in new rows, new ends and deletions.
 
-        A row is known by its keys and its begin: one that is there gets the end of the
-        new one; of two in a micro-batch the earlier end counts. A deletion ends the
-        rows of its keys that began before it and have not ended by then, and those that
-        come later: one that begins at its time takes their place. Nothing depends on
-        the order in which the changes of a micro-batch come. The rows of a ``table`` do
-        not change: each counts as it stands.
+        A row is known by its keys, its begin and the columns that results contain: one
+        that is there gets the end of the new one; of two in a micro-batch the earlier
+        end counts. A deletion ends the rows that began before it and are equal in all
+        but their times, if they have not ended by then, and those that come later: one
+        that begins at its time takes their place. Nothing depends on the order in which
+        the changes of a micro-batch come. The rows of a ``table`` do not change: each
+        counts as it stands.
         """
         if table:
             return self._all_of(changes)
         rows = _distinct(changes)
         named = changes.take(rows)
-        pair, one_of = number_pairs(named.left, named.right)
+        pair, one_of = number_pairs(named.left, named.right, named.others)
         slots, of_pair = self._slots_of(named.take(one_of))
         known = Versions(of_pair, self.begin[slots], self.deletions(slots))
         begin = np.where(named.deleted, named.end, named.begin)
@@ -257,8 +264,8 @@ class Relation:
             self._facts = facts
         begin = np.where(rows.deleted, rows.end, rows.begin)
         end = np.where(rows.deleted, -ALWAYS_US, rows.end)
-        own = rows.left, rows.right, begin, end, end, rows.deleted
-        self._facts[:, first : first + count] = own
+        own = rows.left, rows.right, begin, end, end, rows.deleted, rows.others
+        self._facts[:, first : first + count] = own[: self._rows]
         keys = rows.left, rows.right, _pair(rows.left, rows.right)
         for key, ring in zip(keys, self._rings, strict=True):
             ring.insert(Hot(key, begin))
@@ -268,7 +275,8 @@ class Relation:
         none = np.zeros(0, np.int64)
         found = [(none, none)]
         for at, slot in self.of_both(pairs.left, pairs.right):
-            found.append((slot.copy(), at.copy()))
+            same = self._others(slot) == pairs.others[at]
+            found.append((slot[same], at[same]))
         slots, places = (np.concatenate(each) for each in zip(*found, strict=True))
         order = np.argsort(slots)
         return slots[order], places[order]
@@ -285,13 +293,19 @@ class Relation:
             hit &= self.keys(1)[slot] == rows.right[at]
             yield at[hit], slot[hit]
 
+    def _others(self, slot: IntArray) -> IntArray:
+        """What else tells rows apart than keys and times."""
+        if self._rows == _ROWS:
+            return np.zeros(slot.size, np.int64)
+        return self._fact(_TOLD)[slot]
+
     def _fact(self, place: int) -> IntArray:
         found: IntArray = self._facts[place]
         return found
 
     def _array(self, size: int) -> IntGrid:
-        array = self._workspace.new_array(_FACTS, _ROWS * size)
-        return array.reshape(_ROWS, size)
+        array = self._workspace.new_array(_FACTS, self._rows * size)
+        return array.reshape(self._rows, size)
 
     def _opened(self, count: int) -> list[Ring]:
         return [
@@ -331,7 +345,7 @@ def late_changes(
 def _distinct(changes: Related) -> IntArray:
     """Changes that differ in more than their end; the earliest end is taken."""
     begin = np.where(changes.deleted, changes.end, changes.begin)
-    named = changes.deleted, begin, changes.right, changes.left
+    named = changes.deleted, begin, changes.others, changes.right, changes.left
     order = np.lexsort((changes.end, *named))
     first = np.ones(order.size, np.bool_)
     same = np.ones(max(order.size - 1, 0), np.bool_)

@@ -47,6 +47,8 @@ class RelationStore:
         What was stored; empty where nothing was.
     opened : bool
         The workspace holds them already; otherwise :meth:`restore` fills it.
+    tells : bool
+        Results contain columns of the relation.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class RelationStore:
         own: dict[str, Any],
         *,
         opened: bool,
+        tells: bool = False,
     ) -> None:
         self._payload = payload
         self._numbers: list[int] = list(own.get("segments", ()))
@@ -64,7 +67,7 @@ class RelationStore:
         self._moved = [np.zeros(0, np.int64)]
         self._anew = False
         count = own.get("rows", 0) if opened else 0
-        self.rows = Relation(workspace, count, seed)
+        self.rows = Relation(workspace, count, seed, tells=tells)
 
     def restore(self, blobs: Blobs) -> None:
         """Fill an empty workspace from what is stored."""
@@ -177,6 +180,9 @@ def stored_relation(opening: Opening) -> RelationStore:
     if "own_segments" in own:
         segments = tuple(Segment(*facts) for facts in own["own_segments"])
     payload = Payload(workspace, segments)
-    found = RelationStore(workspace, payload, opening.seed, own, opened=False)
+    tells = opening.spec.relation is not None and bool(opening.spec.relation.told)
+    found = RelationStore(
+        *(workspace, payload, opening.seed, own), opened=False, tells=tells
+    )
     found.restore(opening.blobs)
     return found

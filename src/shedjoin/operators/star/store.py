@@ -52,8 +52,9 @@ class StarStore(WindowStore):
             raise TypeError(spec)
         self.fixed = spec.relation.fixed
         self.delay_us = spec.relation.delay_us
+        self.tells = bool(spec.relation.told)
         self.relation: RelationStore | FixedRelation = fixed or RelationStore(
-            workspace, payload, stored.seed, own, opened=opened
+            *(workspace, payload, stored.seed, own), opened=opened, tells=self.tells
         )
         self.floor_us = (-ALWAYS_US, -ALWAYS_US)
         """Horizons of before: with a longer delay they would move back, but who left

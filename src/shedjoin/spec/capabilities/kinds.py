@@ -27,6 +27,8 @@ class Feature(Enum):
 
     EXACT = "no budget"
     OUTER = '`how=` other than `"inner"`'
+    RELATION_COLUMNS = "`Relation(columns=)`"
+    RELATION_COLUMNS_KEPT = "`Relation(columns=)` and a budget"
     EVENT_TIME = "`event_time=`"
     CELLS = "`cells=`"
     CONTROL = "`control=`"

@@ -22,6 +22,15 @@ OWN_TIME = Unsupported(
     "of the stream, with its watermark.",
     "leave out event_time=.",
 )
+NO_RELATION = Unsupported(
+    "names columns of a relation, but this join has none.",
+    "write through=shedjoin.Relation(...), or leave it out.",
+)
+COLUMNS_WITH_BUDGET = Unsupported(
+    "asks for columns of the relation, but a join under a budget does not keep which "
+    "of its rows has brought a result.",
+    "leave out columns=, and join the results with the relation by its keys.",
+)
 CELLS_OF_KEYS = Unsupported(
     "says how values of a Band are spread over shards, but the rows of this join are "
     "spread by their keys.",

@@ -41,6 +41,12 @@ TABLE: Mapping[Feature, Mapping[JoinKind, Cell]] = {
         *(By("exact"), _MULTIWAY, _MULTIWAY, _MULTIWAY, By("star"), By("star.alone"))
     ),
     Feature.OUTER: _row(reasons.OUTER),
+    Feature.RELATION_COLUMNS: _row(
+        *[reasons.NO_RELATION] * 4, By("star"), By("star.alone")
+    ),
+    Feature.RELATION_COLUMNS_KEPT: _row(
+        *[reasons.NO_RELATION] * 4, reasons.COLUMNS_WITH_BUDGET, _NONE
+    ),
     Feature.EVENT_TIME: _row(*[_EVENT_TIME] * 5, reasons.OWN_TIME),
     Feature.CELLS: _row(
         *(reasons.CELLS_OF_KEYS, _CELLS, reasons.CELLS_OF_KEYS, _CELLS),

@@ -1,1 +1,0 @@
-"""Synthetic streams and example data."""

@@ -1,0 +1,1 @@
+"""What no query needs: optima, planners and formulas of the papers, yardsticks."""

@@ -1,0 +1,57 @@
+"""A search for the best use of one memory, as a whole and in pieces."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from shedjoin.lab.kernels.memory_states import Gains
+from shedjoin.lab.offline.memory_states import cuts, most_gained
+from shedjoin.types import IntArray
+
+
+class Search(NamedTuple):
+    """Rows that compete for one memory, as ``most_gained`` takes them."""
+
+    leave: IntArray
+    gains: Gains
+    capacity: int
+    ranked: bool
+
+    def leaves(self) -> IntArray:
+        """Step at which each row leaves, such that most is gained."""
+        return most_gained(self.leave, self.gains, self.capacity, ranked=self.ranked)
+
+    def pieces(self, rows: int) -> list[Search]:
+        """Searches of at least so many rows each, one after another.
+
+        They begin at cuts, where memory is empty in any case, so that together they
+        find what the whole finds. The last one may be shorter; without cuts there is
+        one.
+        """
+        if not self.leave.size:
+            return []
+        bounds = [0]
+        for cut in cuts(self.leave):
+            if cut - bounds[-1] >= rows:
+                bounds.append(cut)
+        bounds.append(self.leave.size)
+        return [self._piece(start, end) for start, end in pairwise(bounds)]
+
+    def _piece(self, start: int, end: int) -> Search:
+        first, last = self.gains.start[start], self.gains.start[end]
+        gains = Gains(
+            self.gains.start[start : end + 1] - first,
+            self.gains.step[first:last] - start,
+            self.gains.weight[first:last],
+        )
+        return self._replace(leave=self.leave[start:end] - start, gains=gains)
+
+
+def joined(pieces: list[IntArray]) -> IntArray:
+    """What the pieces of a search found, as what the whole finds."""
+    starts = np.cumsum([0, *(piece.size for piece in pieces)])
+    moved = [piece + start for piece, start in zip(pieces, starts, strict=False)]
+    return np.concatenate([np.zeros(0, np.int64), *moved])

@@ -1,0 +1,7 @@
+"""How good an approximate join was."""
+
+from shedjoin.lab.quality.fairness import jain
+from shedjoin.lab.quality.summary import Quality, compare
+from shedjoin.sampling.intervals import Interval, cluster_interval
+
+__all__ = ["Interval", "Quality", "cluster_interval", "compare", "jain"]

@@ -1,0 +1,1 @@
+"""Archives in DataFrames of Spark."""

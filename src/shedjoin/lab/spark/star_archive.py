@@ -1,0 +1,164 @@
+"""Searches for the best memories of archived streams, as tasks of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.types import (
+    ArrayType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+from shedjoin.errors import ParameterError
+from shedjoin.lab.kernels.memory_states import Gains
+from shedjoin.lab.offline.search import Search, joined
+from shedjoin.lab.offline.star import StarArchive
+from shedjoin.spark.names import name_fold, quoted
+from shedjoin.spark.shipping import Shipped
+from shedjoin.types import IntArray
+
+_TASKS = 256
+"""Pieces at most, about, into which all searches are cut."""
+
+_LEAST_ROWS = 20_000
+"""Rows of a piece at least. A task takes a tenth of a second to start, in which so many
+rows are searched where there are cuts at all."""
+
+_LONGS, _REALS = pa.list_(pa.int64()), pa.list_(pa.float64())
+_PIECES = pa.schema(
+    [
+        ("number", pa.int32()),
+        ("capacity", pa.int64()),
+        ("ranked", pa.bool_()),
+        ("leave", _LONGS),
+        ("start", _LONGS),
+        ("step", _LONGS),
+        ("weight", _REALS),
+    ]
+)
+_FOUND = StructType(
+    [
+        StructField("number", IntegerType(), nullable=False),
+        StructField("leaves", ArrayType(LongType()), nullable=True),
+        StructField("problem", StringType(), nullable=True),
+        StructField("fix", StringType(), nullable=True),
+    ]
+)
+_FOUND_ARROW = pa.schema(
+    [
+        ("number", pa.int32()),
+        ("leaves", _LONGS),
+        ("problem", pa.string()),
+        ("fix", pa.string()),
+    ]
+)
+
+
+def collected(archive: StarArchive) -> StarArchive:
+    """The archive with the columns that matter in tables; see ``star_optimum``.
+
+    Rows are in order of time, then of the other columns, so that it does not matter in
+    which order Spark gives them.
+    """
+    told = _names(archive.time, archive.on, archive.importance, archive.shard)
+    facts = _names(archive.on, archive.valid)
+    return replace(
+        archive,
+        left=_table("left", archive.left, told),
+        right=_table("right", archive.right, told),
+        relation=_table("relation", archive.relation, facts),
+    )
+
+
+def leaves_of(archive: StarArchive, searches: Sequence[Search]) -> list[IntArray]:
+    """Steps at which the rows of each search leave, found by tasks."""
+    rows = sum(search.leave.size for search in searches)
+    cut = [search.pieces(max(_LEAST_ROWS, rows // _TASKS)) for search in searches]
+    pieces = [piece for some in cut for piece in some]
+    found = iter(_searched(archive, pieces) if pieces else [])
+    return [joined([next(found) for _ in some]) for some in cut]
+
+
+class Searcher(Shipped):
+    """The function of the tasks: a row for each piece, and what is best for it."""
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Search the pieces one by one."""
+        for batch in batches:
+            for row in range(batch.num_rows):
+                yield _answer(batch.slice(row, 1))
+
+
+def _answer(piece: pa.RecordBatch) -> pa.RecordBatch:
+    number, capacity, ranked = (piece[name][0].as_py() for name in _PIECES.names[:3])
+    leave, start, step, weight = (  # copies, of the types that kernels are cached for
+        np.array(piece[name][0].values) for name in _PIECES.names[3:]
+    )
+    search = Search(leave, Gains(start, step, weight), capacity, ranked=ranked)
+    leaves, problem, fix = None, None, None
+    try:
+        leaves = search.leaves()
+    except ParameterError as error:  # the driver says it, without a trace of the task
+        problem, fix = error.problem, error.fix
+    columns = [[number], [leaves], [problem], [fix]]
+    return pa.RecordBatch.from_arrays(
+        [
+            pa.array(column, kind)
+            for column, kind in zip(columns, _FOUND_ARROW.types, strict=True)
+        ],
+        schema=_FOUND_ARROW,
+    )
+
+
+def _searched(archive: StarArchive, pieces: list[Search]) -> list[IntArray]:
+    """What is best for each piece; a partition for each, which Spark does not merge."""
+    streams = archive.left, archive.right, archive.relation
+    session = next(it for it in streams if isinstance(it, DataFrame)).sparkSession
+    rows = [
+        [number, piece.capacity, piece.ranked, piece.leave, *piece.gains]
+        for number, piece in enumerate(pieces)
+    ]
+    columns = zip(*rows, strict=True)
+    arrays = [pa.array(c, k) for c, k in zip(columns, _PIECES.types, strict=True)]
+    frame = session.createDataFrame(pa.Table.from_arrays(arrays, schema=_PIECES))
+    spread = frame.repartitionByRange(len(pieces), "number")
+    found = spread.mapInArrow(Searcher(), _FOUND).toArrow().sort_by("number")
+    for problem, fix in zip(found["problem"], found["fix"], strict=True):
+        if problem.is_valid:
+            raise ParameterError(problem.as_py(), fix=fix.as_py())
+    return [np.array(leaves.values, np.int64) for leaves in found["leaves"]]
+
+
+def _names(*told: object) -> list[str]:
+    """Names of columns, however they are nested, each once."""
+    found: dict[str, None] = {}
+    for each in told:
+        if isinstance(each, str):
+            found[each] = None
+        elif isinstance(each, tuple | list):
+            found |= dict.fromkeys(_names(*each))
+    return list(found)
+
+
+def _table(name: str, frame: object, names: Sequence[str]) -> pa.Table | None:
+    """Those of the columns that there are, under the names that the user gave."""
+    if not isinstance(frame, DataFrame):
+        return frame
+    if frame.isStreaming:
+        raise ParameterError(
+            f"{name} is a stream, and an optimum needs all of its rows.",
+            fix="read the archive with spark.read.",
+        )
+    fold = name_fold(frame)
+    there = {fold(column) for column in frame.columns}
+    known = [each for each in names if fold(each) in there]
+    table = frame.select(*(quoted(frame, each).alias(each) for each in known)).toArrow()
+    return table.sort_by([(each, "ascending") for each in known])

@@ -1,0 +1,1 @@
+"""Streams as papers describe them, made up."""

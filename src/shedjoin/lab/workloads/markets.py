@@ -1,0 +1,162 @@
+"""Synthetic streams of two trades: auctions with bids, impressions with clicks.
+
+Both give micro-batches of (left, right) tables whose rows are some 100 bytes long; both
+take a seed. What would come after the last second is left out.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.lab.workloads.rows import (
+    Batches,
+    instants_column,
+    micro_batches,
+    text_column,
+)
+from shedjoin.local.streams import START_US
+from shedjoin.types import FloatArray, IntArray
+
+
+def auctions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
+    *,
+    auctions: int,
+    seconds: int,
+    batches: int,
+    seed: int,
+    open_s: int = 600,
+    bids: float = 5.0,
+    spread: float = 1.0,
+    rush: float = 3.0,
+    into_truth: dict[str, FloatArray] | None = None,
+) -> Batches:
+    """Auctions and their bids, which come ever faster until the auction closes.
+
+    Join them on ``auction_id`` within ``open_s`` after ``opened_at``: every bid
+    belongs to one auction.
+
+    Parameters
+    ----------
+    auctions, seconds, batches, seed : int
+        Auctions opened at random instants, length of the streams, micro-batches, seed.
+    open_s : int, default 600
+        How long an auction is open.
+    bids : float, default 5.0
+        Mean number of bids of an auction.
+    spread : float, default 1.0
+        Auctions differ in popularity: the mean number of bids of one is log-normal
+        with this standard deviation of the logarithm; 0 makes all alike.
+    rush : float, default 3.0
+        Bids come at an age in proportion to ``age ** (rush - 1)``; 1 is a steady rate.
+    into_truth : dict, optional
+        Receives ``popularity``: how many times the mean number of bids each auction
+        attracts, by its id.
+    """
+    rng = np.random.default_rng(seed)
+    opened_us = np.sort(rng.integers(0, seconds * 1_000_000, auctions))
+    reserve = np.round(rng.lognormal(3.0, 0.8, auctions), 2)
+    popularity = rng.lognormal(-(spread**2) / 2, spread, auctions)
+    if into_truth is not None:
+        into_truth["popularity"] = popularity
+    auction = np.repeat(np.arange(auctions), rng.poisson(bids * popularity))
+    age = rng.random(auction.size) ** (1 / rush)
+    bid_us = opened_us[auction] + (age * open_s * 1_000_000).astype(np.int64)
+    auction, bid_us, age = _by_time(bid_us, seconds, auction, bid_us, age)
+    amount = reserve[auction] * (0.5 + age) * rng.lognormal(0, 0.1, auction.size)
+    left = pa.table(
+        {
+            "auction_id": np.arange(auctions),
+            "opened_at": instants_column(START_US + opened_us),
+            "reserve": reserve,
+            "title": text_column(rng, auctions, 72),
+        }
+    )
+    right = pa.table(
+        {
+            "auction_id": auction,
+            "bid_at": instants_column(START_US + bid_us),
+            "amount": np.round(amount, 2),
+            "bidder": text_column(rng, auction.size, 72),
+        }
+    )
+    return micro_batches([left, right], ("opened_at", "bid_at"), seconds, batches)
+
+
+def impressions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
+    *,
+    impressions: int,
+    users: int,
+    seconds: int,
+    batches: int,
+    seed: int,
+    ads: int = 500,
+    click_rate: float = 0.1,
+    delay_s: float = 120.0,
+    into_truth: dict[str, FloatArray] | None = None,
+) -> Batches:
+    """Ad impressions and the clicks that follow some of them.
+
+    Join them on ``user_id`` within some minutes after ``shown_at``: a click is
+    credited to all that its user has just been shown. ``price`` is what an impression
+    matters.
+
+    Parameters
+    ----------
+    impressions, users, seconds, batches, seed : int
+        Impressions shown at random instants to users, length of the streams,
+        micro-batches, seed. Users are active in proportion to ``rank ** -0.6``.
+    ads : int, default 500
+        Number of ads. Each has a level of price, and its impressions vary about it;
+        both are log-normal, so that a tenth of the impressions makes over half of
+        the money.
+    click_rate : float, default 0.1
+        Mean part of a user's impressions that are clicked; users differ, most click
+        hardly ever.
+    delay_s : float, default 120.0
+        Mean time to the click; delays are exponential.
+    into_truth : dict, optional
+        Receives ``clicks``: the mean number of clicks of each user per second, by id.
+    """
+    rng = np.random.default_rng(seed)
+    shown_us = np.sort(rng.integers(0, seconds * 1_000_000, impressions))
+    activity = np.arange(1, users + 1) ** -0.6
+    drawn = rng.choice(users, impressions, p=activity / activity.sum())
+    place = rng.permutation(users)
+    user = place[drawn]
+    ad = rng.integers(0, ads, impressions)
+    price = rng.lognormal(-3.0, 1.4, ads)[ad] * rng.lognormal(0.0, 0.6, impressions)
+    inclined = np.minimum(rng.gamma(0.5, 2 * click_rate, users), 1.0)
+    if into_truth is not None:
+        active = np.empty(users)
+        active[place] = activity / activity.sum()
+        into_truth["clicks"] = active * inclined * impressions / seconds
+    clicked = np.flatnonzero(rng.random(impressions) < inclined[user])
+    wait_us = (rng.exponential(delay_s, clicked.size) * 1_000_000).astype(np.int64)
+    when_us = shown_us[clicked] + wait_us
+    clicked, when_us = _by_time(when_us, seconds, clicked, when_us)
+    left = pa.table(
+        {
+            "user_id": user,
+            "shown_at": instants_column(START_US + shown_us),
+            "ad_id": ad,
+            "price": np.round(price, 6),
+            "page": text_column(rng, impressions, 64),
+        }
+    )
+    right = pa.table(
+        {
+            "user_id": user[clicked],
+            "clicked_at": instants_column(START_US + when_us),
+            "clicked_ad": ad[clicked],
+            "referrer": text_column(rng, clicked.size, 72),
+        }
+    )
+    return micro_batches([left, right], ("shown_at", "clicked_at"), seconds, batches)
+
+
+def _by_time(time_us: IntArray, seconds: int, *columns: np.ndarray) -> list[np.ndarray]:
+    """Sort columns by time and leave out what comes after the last second."""
+    order = np.argsort(time_us, kind="stable")
+    order = order[: np.searchsorted(time_us[order], seconds * 1_000_000)]
+    return [column[order] for column in columns]

@@ -1,0 +1,85 @@
+"""From a request and the first tables to a runner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from shedjoin.errors import ParameterError
+from shedjoin.local.delivery import Delivery
+from shedjoin.local.runner import Runner
+from shedjoin.local.tables import stream_of
+from shedjoin.policies.goals import values_of
+from shedjoin.request.spec import Asked, join_spec
+from shedjoin.request.streams import kind_of
+from shedjoin.spec.capabilities.kinds import Feature
+from shedjoin.spec.capabilities.table import check_combination
+from shedjoin.spec.importance import by_stream
+from shedjoin.spec.multijoin import by_name
+from shedjoin.spec.window import parse_duration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How the engine of this process runs a join."""
+
+    lateness: object = "0 seconds"
+    restart_every: int = 0
+    blobs: int = 1
+    shuffle_seed: int = 0
+    bucket_seed: int = 0
+    collect: bool = True
+    steered: bool = False
+
+    def delays_us(self, names: Sequence[str]) -> list[int]:
+        """How far the watermark of each stream stays behind its greatest time."""
+        given = self.lateness
+        if isinstance(given, tuple):
+            given = dict(zip(names, given, strict=True))
+        each = given if isinstance(given, Mapping) else dict.fromkeys(names, given)
+        return [*map(parse_duration, by_name("lateness", each, names))]
+
+
+def started(
+    tables: Mapping[str, pa.Table],
+    asked: Asked,
+    settings: Settings,
+    *,
+    changing: bool = False,
+) -> Runner:
+    """Check a request against the first tables, and start to run it.
+
+    ``changing`` says that changes of the relation come with the tables.
+    """
+    for name, table in tables.items():
+        if not isinstance(table, pa.Table):
+            raise ParameterError(
+                f"the {name} stream is {kind_of(table)}, not a table of pyarrow.",
+                fix="pass tables of pyarrow; DataFrames of Spark are joined by "
+                "shedjoin.join and shedjoin.multijoin.",
+            )
+    names, schemas = tuple(tables), [table.schema for table in tables.values()]
+    streams = [
+        stream_of(schema, name) for name, schema in zip(names, schemas, strict=True)
+    ]
+    relation = None
+    if asked.through is not None:
+        rows = asked.through.rows
+        relation = stream_of(rows.schema, "relation", is_running=changing)
+        schemas.append(rows.schema)
+    spec = join_spec(streams, asked, asked.options.shards or 1, relation)
+    if settings.steered:
+        check_combination(spec.join_kind, [(Feature.CONTROL, "control=")])
+    worth, values = [None] * len(names), values_of(asked.keep)
+    if values is not None:
+        columns = {stream.name: stream.names for stream in streams}
+        worth = by_stream(values, columns)
+    steered = settings.steered
+    delivery = Delivery(settings.blobs, settings.shuffle_seed, worth, steered)
+    return Runner(
+        *(spec, schemas, settings.delays_us(names), delivery),
+        *(settings.restart_every, settings.bucket_seed),
+        collect=settings.collect,
+    )

@@ -1,7 +1,0 @@
-"""How good an approximate join was."""
-
-from shedjoin.quality.fairness import jain
-from shedjoin.quality.summary import Quality, compare
-from shedjoin.sampling.intervals import Interval, cluster_interval
-
-__all__ = ["Interval", "Quality", "cluster_interval", "compare", "jain"]

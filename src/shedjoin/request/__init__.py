@@ -1,0 +1,1 @@
+"""What a user asks for, checked once for both engines."""

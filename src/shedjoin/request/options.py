@@ -1,0 +1,89 @@
+"""Settings of a join that research and tuning need, and few queries do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from shedjoin.errors import ParameterError
+from shedjoin.spec.cells import Cells
+from shedjoin.spec.recompute import DEFAULT, Recompute
+from shedjoin.spec.shedding import Discipline
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Settings of a join that few queries need.
+
+    Parameters
+    ----------
+    shards : int, optional
+        Number of shards, the units of state and parallelism. On Spark it is the shuffle
+        partition count by default, and fixed for the life of a checkpoint; in
+        :mod:`shedjoin.local` it is 1.
+    seed : int, default 0
+        Seed of ``Sample()`` and of the random numbers of policies that have no ``seed``
+        of their own. Of a policy with one, such as ``Rand`` or ``EqCluster``, its own
+        counts.
+    discipline : str, default "probe_then_insert"
+        In which order arrivals are joined and rows are shed. By default an arrival is
+        joined with the other side, then stored or not. Or the arrivals of an instant
+        are taken together: they are stored, rows are shed, and then those that are left
+        are joined (``"shed_then_join"``, iJoin), or all arrivals are joined with those
+        that are left and with each other (``"shed_then_probe"``, star-streaming join).
+        With ``"probe_then_shed"`` all are joined before rows are shed.
+    recompute : Amortised, Successive, Every or Adaptive
+        When scores are computed again; the default costs a constant per arrival.
+    cells : Cells, optional
+        How a join by Band without key columns is spread over shards, from
+        :func:`shedjoin.cells_of`. By default cells are eight times as wide as ``eps``,
+        which suits values that are spread over many times that. Fixed for the life of a
+        checkpoint.
+
+    Examples
+    --------
+    >>> Options(shards=0)
+    Traceback (most recent call last):
+    shedjoin.errors.ParameterError: Options(shards=0) is not a count.
+    Fix: pass a number from 1 on, or leave it out: on Spark it is then \
+spark.sql.shuffle.partitions.
+    """
+
+    shards: int | None = None
+    seed: int = 0
+    discipline: Discipline = "probe_then_insert"
+    recompute: Recompute = DEFAULT
+    cells: Cells | None = None
+
+    def __post_init__(self) -> None:
+        shards = self.shards
+        if shards is not None and (type(shards) is not int or shards < 1):
+            raise ParameterError(
+                f"Options(shards={shards!r}) is not a count.",
+                fix="pass a number from 1 on, or leave it out: on Spark it is then "
+                "spark.sql.shuffle.partitions.",
+            )
+
+    def others_than(self, *used: str) -> list[str]:
+        """Name the settings that differ from the default, except for some."""
+        return [
+            field.name
+            for field in fields(self)
+            if field.name not in used and getattr(self, field.name) != field.default
+        ]
+
+
+DEFAULTS = Options()
+
+
+def checked(given: object) -> Options:
+    """Refuse what is not an ``Options``."""
+    if isinstance(given, Options):
+        return given
+    written = (
+        f"shedjoin.Options({', '.join(f'{k}={v!r}' for k, v in given.items())})"
+        if isinstance(given, dict)
+        else "shedjoin.Options(shards=8)"
+    )
+    raise ParameterError(
+        f"options={given!r} are no options of a join.", fix=f"write options={written}."
+    )

@@ -1,0 +1,104 @@
+"""What the stored state of a join depends on, and in what two joins differ."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from datetime import timedelta
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from shedjoin.spec.streams import JoinSpec
+
+_FREE = ("output", "shedding", "terms", "cells", "lateness_us")
+"""What may change freely, and what is treated apart."""
+
+
+class Identity(NamedTuple):
+    """A digest by which a state knows its join, and the facts behind it as JSON."""
+
+    digest: str
+    facts: str = "{}"
+
+
+@lru_cache(maxsize=100)
+def identity_of(spec: JoinSpec, terms: tuple[tuple[object, ...], ...]) -> Identity:
+    """Sum a join up; asked for several times in every micro-batch of every shard.
+
+    Functions of the terms are no part of it: each task is sent new ones.
+    """
+    facts = asdict(spec)
+    for name in _FREE:
+        del facts[name]
+    if terms:  # digests of joins without are as they were before there were any
+        facts["terms"] = terms
+    if spec.relation is None:
+        del facts["relation"]
+    else:
+        del facts["relation"]["delay_us"]
+        if not spec.relation.told:  # as it was before there were any
+            del facts["relation"]["told"]
+    if spec.cells is not None:
+        facts["cells"] = asdict(spec.cells)
+    text = json.dumps(facts, sort_keys=True)
+    return Identity(hashlib.sha256(text.encode()).hexdigest()[:16], text)
+
+
+def differences(stored: str, current: str) -> list[str]:
+    """Say in what a stored join differs from that of the query, in plain words.
+
+    Examples
+    --------
+    >>> differences('{"shards": 8}', '{"shards": 4}')
+    ['it has 8 shards, the query has 4']
+    """
+    old, new = json.loads(stored), json.loads(current)
+    found = []
+    if old.get("shards") != new.get("shards"):
+        found.append(
+            f"it has {old.get('shards')} shards, the query has {new.get('shards')}"
+        )
+    streams = [join.get("streams", []) for join in (old, new)]
+    names = [[each["name"] for each in own] for own in streams]
+    if names[0] != names[1]:
+        found.append(f"its streams are {names[0]}, those of the query {names[1]}")
+    else:
+        for one, other in zip(*streams, strict=True):
+            found += _of_stream(one, other)
+    for part, what in _PARTS.items():
+        if old.get(part) != new.get(part):
+            found.append(f"{what} is another one")
+    return found or ["the kind of its keys is another one"]
+
+
+_PARTS = {
+    "relation": "the relation, or what it is joined by,",
+    "terms": "a Band or Where",
+    "cells": "Options(cells=...)",
+}
+
+
+def _of_stream(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """What differs in one stream."""
+    stream = f"the {old['name']} stream"
+    if old["keep_us"] != new["keep_us"]:
+        waits = [timedelta(microseconds=own["keep_us"]) for own in (old, new)]
+        yield f"rows of {stream} wait {waits[0]} in it and {waits[1]} in the query"
+    for part, what in (("keys", "key columns"), ("time", "event time")):
+        if old[part] != new[part]:
+            yield f"{stream} has the {what} {old[part]!r} in it and {new[part]!r} now"
+    if old["lag_us"] != new["lag_us"]:
+        yield f"{stream} comes from another join than before"
+    was, now = dict(old["columns"]), dict(new["columns"])
+    for name in sorted(was.keys() - now.keys()):
+        yield f"{stream} has no column {name!r} any more"
+    for name in sorted(now.keys() - was.keys()):
+        yield f"{stream} has a new column {name!r}"
+    for name in sorted(was.keys() & now.keys()):
+        if was[name] != now[name]:
+            yield f"{name!r} of {stream} was of type {was[name]} and is {now[name]}"
+    if old["columns"] != new["columns"] and was == now:
+        yield f"the columns of {stream} come in another order"
