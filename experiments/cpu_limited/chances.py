@@ -42,7 +42,7 @@ def measure(session: Session) -> list[Part]:
             found = run(setting(load, costs), policy, share, windows=windows, seed=1)
             points.append(Point(name, scheme, "operator", RESULTS, found.results))
             points.append(Point(name, scheme, "operator", WORK, found.work))
-    part = Part("section_3_1_random", "Random shedding (section 3.1)", "of", points)
+    part = Part("section_3_3_random", "Random shedding (section 3.3)", "of", points)
     part.claims = [_order(part), _work(part)]
     return [part]
 

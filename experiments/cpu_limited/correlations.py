@@ -52,7 +52,7 @@ def measure(session: Session) -> list[Part]:
                     Point(kind, name, share, RESULTS, found.results, "", told)
                 )
     part = Part(
-        "section_4_semantic", "Semantic shedding (section 3.2.2)", "share", points
+        "section_3_2_semantic", "Semantic shedding (section 3.2.2)", "share", points
     )
     part.claims = [_gain(part), _subset(part)]
     part.figure = grid(
@@ -120,7 +120,7 @@ def _subset(part: Part) -> Claim:
         )
     ]
     return Claim(
-        "section 4",
+        "section 3.2.2",
         "Online Max-Subset beats PROB on negatively correlated streams",
         f"{sum(a > b for a, b in pairs)} of {len(pairs)} times more results than PNI "
         "by value, which is PROB as an order of insertions",

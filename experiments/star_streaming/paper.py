@@ -14,8 +14,9 @@ Streams with Relations", CASCON 2007. Every number comes from
 Written by `python -m experiments star_streaming`{quick}.
 
 OSSJ is `star_optimum`, SJA-S the same with `most="results"`, EXACT is `star_join`;
-RAND-S sheds a row at random, which may be the one that comes. All shed before they
-join, and none lets rows in that match no row of the relation.
+RAND-S sheds a row at random, which may be the one that comes; in figure 6, too, it is a
+simulation of this experiment, as no policy of the operator draws anew at each shed. All
+shed before they join, and none lets rows in that match no row of the relation.
 
 *Published* is what the text of the paper states; its figures are not available as
 numbers. *Reference*, in brackets, is what independent plain simulations gave on the

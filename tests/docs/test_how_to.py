@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shedjoin.spec.budget import parse_bytes
 
-from .pages import blocks, run
+from .pages import ROOT, blocks, run
 
 
 def test_write_a_policy(tmp_path: Path) -> None:
@@ -17,6 +17,26 @@ def test_write_a_policy(tmp_path: Path) -> None:
     printed = run(sys.executable, "".join([policy, *rest]), tmp_path)
     few, many = map(int, re.findall(r"(\d+) keys", printed))
     assert many > 1.5 * few
+
+
+def test_keep_what_is_worth_most(tmp_path: Path) -> None:
+    """It prints what the page shows under it."""
+    page = "docs/how-to/keep-what-is-worth-most.md"
+    (budget,) = blocks(page)
+    shown = (ROOT / page).read_text().partition(budget)[2].split("```")[2]
+    assert run(sys.executable, budget, tmp_path).split() == shown.split()
+
+
+def test_sample(tmp_path: Path) -> None:
+    (sample,) = blocks("docs/how-to/sample.md")
+    printed = run(sys.executable, sample, tmp_path)
+    plain, by_value = (
+        [int(number) for number in re.findall(r"\d+", line)]
+        for line in printed.splitlines()
+    )
+    for low, high, exact in (plain, by_value):
+        assert low < exact < high
+    assert by_value[1] - by_value[0] < 0.9 * (plain[1] - plain[0])
 
 
 def test_size_a_budget(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 import venv
@@ -13,35 +12,17 @@ import pytest
 from .pages import ROOT, blocks, run
 
 BLOCKS = blocks("README.md")
-LOCAL, ON_SPARK, BUDGET, SAMPLE = BLOCKS
+LOCAL, ON_SPARK = BLOCKS
 
 
 def test_which_examples_there_are() -> None:
-    assert ["pyspark" in block for block in BLOCKS] == [False, True, False, False]
-
-
-def test_a_budget(tmp_path: Path) -> None:
-    printed = run(sys.executable, BUDGET, tmp_path)
-    share = re.search(r"(\d+)% of the results", printed)
-    assert share
-    assert 40 < int(share[1]) < 100
-
-
-def test_a_sample(tmp_path: Path) -> None:
-    printed = run(sys.executable, SAMPLE, tmp_path)
-    plain, by_value = (
-        [int(number) for number in re.findall(r"\d+", line)]
-        for line in printed.splitlines()
-    )
-    for low, high, exact in (plain, by_value):
-        assert low < exact < high
-    assert by_value[1] - by_value[0] < 0.9 * (plain[1] - plain[0])
+    assert ["pyspark" in block for block in BLOCKS] == [False, True]
 
 
 def test_the_quickstart_without_spark(tmp_path: Path) -> None:
-    printed = run(sys.executable, LOCAL, tmp_path)
-    assert re.search(r"results +\d,\d{3}", printed)
-    assert "clicked_at" in printed
+    """It prints what the page shows under it."""
+    shown = (ROOT / "README.md").read_text().partition(LOCAL)[2].split("```")[2]
+    assert run(sys.executable, LOCAL, tmp_path).split() == shown.split()
 
 
 @pytest.mark.long
@@ -62,7 +43,7 @@ def test_both_quickstarts_in_a_fresh_environment(tmp_path: Path) -> None:
     pins = ROOT / "constraints.txt"
     install = [python, "-m", "pip", "install", "-q", "-c", str(pins), f"{ROOT}[all]"]
     subprocess.run(install, check=True, cwd=tmp_path, capture_output=True)
-    assert "matched" in run(python, LOCAL, tmp_path)
+    assert "of the results" in run(python, LOCAL, tmp_path)
     policy = "".join(blocks("docs/how-to/write-a-policy.md"))
     assert "RareKeys() 183 keys" in run(python, policy, tmp_path)
     printed = run(python, ON_SPARK, tmp_path)

@@ -70,12 +70,12 @@ def test_ijoin(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_cpu_limited(tmp_path: Path) -> None:
     tables = measured("cpu_limited", tmp_path)
-    model = [r for r in tables["section_3_1_random"] if r["of"] == "model"]
+    model = [r for r in tables["section_3_3_random"] if r["of"] == "model"]
     assert len(model) == 15
     assert [float(row["measured"]) for row in model] == pytest.approx(
         [float(row["reference"]) for row in model], rel=1e-5
     )
-    told = [r for r in tables["section_4_semantic"] if r["series"] == "PNI by value"]
+    told = [r for r in tables["section_3_2_semantic"] if r["series"] == "PNI by value"]
     assert [float(row["measured"]) for row in told] == pytest.approx(
         [float(row["reference"]) for row in told], rel=0.25
     )

@@ -59,7 +59,7 @@ def predicted_recall(model: Model, memory: float) -> float:
 
     Examples
     --------
-    >>> from shedjoin.plan import AgeModel
+    >>> from shedjoin.lab.plan import AgeModel
     >>> predicted_recall(AgeModel([1, 1, 2, 1]), 3)
     0.8
     """

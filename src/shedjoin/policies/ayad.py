@@ -28,7 +28,7 @@ class CoinFlip(LoadPolicy):
 
     Notes
     -----
-    *Source.* CF, section 3.1 of [1]_; ``plan.coin_flip`` has the optimum.
+    *Source.* CF, section 3.3 of [1]_; ``plan.coin_flip`` has the optimum.
 
     *Symbols.* x_L and x_R are the chances of the two streams.
 
@@ -68,7 +68,7 @@ class InsertNoProbe(LoadPolicy):
 
     Notes
     -----
-    *Source.* INP, section 3.1 of [1]_; ``plan.insert_no_probe`` has the optimum.
+    *Source.* INP, section 3.3 of [1]_; ``plan.insert_no_probe`` has the optimum.
 
     *Symbols.* x_L and x_R are the chances of the two streams, here the same.
 
@@ -105,7 +105,7 @@ class ProbeNoInsert(LoadPolicy):
 
     Notes
     -----
-    *Source.* PNI, section 3.1 of [1]_; ``plan.probe_no_insert`` has the optimum.
+    *Source.* PNI, section 3.3 of [1]_; ``plan.probe_no_insert`` has the optimum.
 
     *Symbols.* x_L and x_R are the chances of the two streams.
 

@@ -129,8 +129,9 @@ class Rand(Policy):
 
     *Departures.* Every row draws its lot on arrival, from a hash of the seed, its key
     and its arrival number; the lowest lot leaves. The residents are then a uniform
-    sample of the unexpired arrivals. The paper redraws at each shed, which favours
-    later rows.
+    sample of the unexpired arrivals. The paper draws anew at each shed, which favours
+    later rows. RAND-S of the star-streaming paper does so, too, and is not this policy:
+    the experiments draw it by a simulation of their own.
 
     *Guarantee.* A uniform sample of the rows, not of the results.
 

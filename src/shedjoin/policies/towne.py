@@ -114,7 +114,8 @@ class DimpProb(Policy):
     *Symbols.* imp is ``importance``, mn is ``partners``.
 
     *Departures.* As of ``SimpProb``; priorities are computed again once per block of
-    arrivals, which is an instant with ``recompute=Successive()``.
+    arrivals, which is an instant with ``recompute=Successive()``. Rows that rule (8)
+    removes in a block still count as partners in that block.
 
     *Guarantee.* None: a heuristic.
 
@@ -168,7 +169,9 @@ class Dgl(Policy):
 
     *Departures.* As of ``SimpProb``. Where a block of arrivals is longer than a unit, a
     row that finds something in it gains once, and one that does not loses by the time
-    that has passed. Priorities are kept to six digits after the point.
+    that has passed. Priorities are kept to six digits after the point. With a window
+    shorter than four instants the clock may lie a fraction of an instant ahead, which
+    can keep a pair more than the paper does.
 
     *Guarantee.* None: a heuristic, the best of the paper's on average.
 

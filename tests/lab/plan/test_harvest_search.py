@@ -55,6 +55,12 @@ def test_the_flat_reference_load(
         assert found.chance == 1.0
 
 
+def test_fewer_steps_are_not_always_better() -> None:
+    """What the docstring says of "double" at z = 0.75."""
+    found = greedy_harvest(0.75 * FLAT.work, FLAT)
+    assert found.results == pytest.approx(165.0)
+
+
 @pytest.mark.parametrize("side", SIDES)
 def test_the_lagged_reference_load(side: Side) -> None:
     load = lagged(normalise=True)
