@@ -16,11 +16,11 @@ def test_the_last_message_of_each_kind_stands(tmp_path: Path) -> None:
     control.send(budget={"rows": 10}, policy={"name": "Fifo"})
     last = control.send(budget={"rows": 20})
     (tmp_path / "99999999999999999999-odd.json").write_bytes(b"no JSON")
-    standing = control.standing()
+    standing = control.standing("ads")
     assert standing["budget"] == (last, {"rows": 20})
     assert standing["policy"][1] == {"name": "Fifo"}
     control.send(budget="as started")
-    assert set(control.standing()) == {"policy"}
+    assert set(control.standing("ads")) == {"policy"}
 
 
 def test_a_query_that_starts_says_so(

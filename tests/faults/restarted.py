@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from shedjoin import Budget, Successive, local, policies
 from shedjoin.policies import EqCluster, Fifo, MostImportant, PpsCluster, Prob, Sample
+from support.asked import asked
 
 from . import relations, several, steered
 from .pairs import BUDGETS, pair
@@ -32,7 +33,7 @@ class Case(NamedTuple):
 
 
 def _start(budget: Budget, keep: object = None, **more: object) -> dict[str, Any]:
-    return {"budget": budget, "keep": keep, **more}
+    return {"budget": budget, "keep": keep, **asked(more)}
 
 
 def _table(stream: int) -> Callable[..., local.Run]:

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -39,7 +40,7 @@ from decimal import Decimal
 from pathlib import Path
 import numpy as np
 import pyarrow as pa
-from shedjoin import Band, Budget, Where, Within, local
+from shedjoin import Band, Budget, Options, Where, Within, local
 from shedjoin.columns.packing import pack
 from shedjoin.local.shard import MemoryBlobs
 from shedjoin.operators.choice import open_join
@@ -80,7 +81,7 @@ for kind in KINDS:
         on=KEYS.get(kind, "k"),
         within=WINDOW,
         time=("l", "r"),
-        shards=1 if kind == "int64" else 2,
+        options=Options(shards=1 if kind == "int64" else 2),
         restart_every=6,
     )
 
@@ -135,7 +136,11 @@ json.dump({name: len(k.signatures) for name, k in kernels.items()}, sys.stdout)
 def compiled() -> dict[str, int]:
     """How many signatures each kernel has after a run of everything."""
     run = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False
+        [sys.executable, "-c", PROGRAM],
+        cwd=Path(__file__).parents[1],  # for the package "support"
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.returncode == 0, run.stderr
     found: dict[str, int] = json.loads(run.stdout)

@@ -283,5 +283,5 @@ def test_wrong_arguments() -> None:
     with pytest.raises(ColumnError, match=r"(?s)several columns 'id'.*relation_id"):
         relation_join([(rows,)], clash, **right)
     nested = relation.append_column("x", pa.array([], pa.list_(pa.int8())))
-    with pytest.raises(ColumnTypeError, match="cannot find their rows"):
+    with pytest.raises(ColumnTypeError, match="cannot be told apart"):
         relation_join([(rows,)], nested, **right)

@@ -34,7 +34,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "half a shard": ({"shards": 1.5}, r"shards=1.5\) is not a count"),
     "no scheme": (
         {"budget": Budget(rows=5), "recompute": "often"},
-        "recompute='often' is not a scheme",
+        r"recompute='often'\) is not a scheme",
     ),
     "one message": (
         {"budget": Budget(rows=5), "control": {0: {"budget": {"rows": 3}}}},
@@ -79,7 +79,7 @@ def test_a_list_of_parts() -> None:
 
 def test_tables_that_are_no_pairs() -> None:
     times = ("shown_at", "clicked_at")
-    with pytest.raises(ParameterError, match="is not a pair of tables"):
+    with pytest.raises(ParameterError, match="not a pair of tables"):
         local.join(BATCHES[0], on="ad_id", within=Within(after="1 minute"), time=times)
 
 

@@ -88,7 +88,7 @@ def test_no_state_yet() -> None:
 
 def test_state_of_another_join() -> None:
     blobs = Blobs()
-    run(opened(blobs), blobs, [5000], 0)
+    commit(opened(blobs), blobs, "")
     with pytest.raises(
         StateMismatchError, match="rows of the left stream wait"
     ) as caught:

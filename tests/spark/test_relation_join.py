@@ -156,7 +156,7 @@ def test_wrong_arguments(spark: SparkSession, folder: Path) -> None:
         ),
         (
             *(rows, changes.withColumn("x", F.array("b")), {"on": "a"} | change),
-            *(ColumnTypeError, "changes cannot find their rows"),
+            *(ColumnTypeError, "rows cannot be told apart"),
         ),
         (
             *(plain, changes, {"on": "a"} | change),

@@ -37,7 +37,7 @@ def test_what_names_no_columns(on: object) -> None:
     [
         ({"id": "order_id"}, "on={'left': 'id', 'right': 'order_id'}"),
         ({"a": "x", "b": "b"}, "on={'left': ['a', 'b'], 'right': ['x', 'b']}"),
-        ({"left": "a"}, "on={'left': 'left', 'right': 'a'}"),
+        ({"left": "a"}, "give on for each of left, right"),
         ({"left": ["a", "b"], "right": "a"}, "on={'left': ..., 'right': ...}"),
     ],
 )

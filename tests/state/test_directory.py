@@ -25,6 +25,12 @@ from shedjoin.state.segments import Segment
 
 DATA = Path(__file__).parent / "data"
 PRINT = Identity("print")
+
+
+def nothing() -> None:
+    """The facts of a state of before format 6."""
+
+
 NOON = datetime(2024, 2, 29, 12, 0, 0, 123456, UTC)
 STRUCT = pa.struct([("x", pa.int32()), ("y", pa.list_(pa.string()))])
 
@@ -121,26 +127,30 @@ def test_same_rows_same_bytes() -> None:
 
 @given(directories)
 def test_directory_round_trip(directory: Directory) -> None:
-    blob = with_token(directory.token, encode_directory(directory, PRINT))
-    assert decode_directory(blob, PRINT) == directory
+    blob = with_token(directory.token, encode_directory(directory, PRINT.digest))
+    assert decode_directory(blob, PRINT, nothing) == directory
 
 
 @given(directories)
 def test_same_directory_same_bytes(directory: Directory) -> None:
-    copy = decode_directory(encode_directory(directory, PRINT), PRINT)
-    assert encode_directory(copy, PRINT) == encode_directory(directory, PRINT)
+    copy = decode_directory(encode_directory(directory, PRINT.digest), PRINT, nothing)
+    assert encode_directory(copy, PRINT.digest) == encode_directory(
+        directory, PRINT.digest
+    )
 
 
 def test_empty_directory() -> None:
-    assert decode_directory(encode_directory(EMPTY, PRINT), PRINT) == EMPTY
+    assert (
+        decode_directory(encode_directory(EMPTY, PRINT.digest), PRINT, nothing) == EMPTY
+    )
 
 
 def test_newer_format_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as newer:
         newer.setattr(module, "FORMAT", module.FORMAT + 1)
-        blob = encode_directory(EMPTY, PRINT)
+        blob = encode_directory(EMPTY, PRINT.digest)
     with pytest.raises(StateMismatchError) as caught:
-        decode_directory(blob, PRINT)
+        decode_directory(blob, PRINT, nothing)
     problem, fix = str(caught.value).split("\n")
     assert f"state of format {module.FORMAT + 1}" in problem
     assert f"reads format {module.FORMAT}." in problem
@@ -152,9 +162,9 @@ def test_state_of_another_join_is_refused() -> None:
         Identity(digest, json.dumps({"streams": [], "shards": shards}))
         for digest, shards in (("0123", 8), ("4567", 4))
     )
-    blob = encode_directory(EMPTY, old)
+    blob = encode_directory(EMPTY, old.digest)
     with pytest.raises(StateMismatchError) as caught:
-        decode_directory(blob, new)
+        decode_directory(blob, new, old.facts.encode)
     problem, fix = str(caught.value).split("\n")
     assert problem.endswith("another join: it has 8 shards, the query has 4.")
     assert fix.startswith("Fix: restore the old arguments")
@@ -168,7 +178,7 @@ def test_state_of_another_join_is_refused() -> None:
 def test_directory_of_format_1() -> None:
     blob = (DATA / "directory-1.arrow").read_bytes()
     with pytest.raises(StateMismatchError, match="state of format 1") as caught:
-        decode_directory(blob, PRINT)
+        decode_directory(blob, PRINT, nothing)
     assert caught.value.fix.startswith("go on with the version that wrote it")
 
 

@@ -62,13 +62,17 @@ class Control:
         """Names of all messages, the oldest first."""
         return sorted(path.name for path in self.path.glob(f"[!._]*{SUFFIX}"))
 
-    def standing(self) -> dict[str, tuple[str, Any]]:
-        """What messages set in place of a query's arguments, with their names.
+    def standing(self, join: str) -> dict[str, tuple[str, Any]]:
+        """What messages set in place of the arguments of a join, with their names.
 
-        A message that cannot be read sets nothing.
+        A message that cannot be read sets nothing, nor one that every query with a join
+        of this name has refused.
         """
         found: dict[str, tuple[str, Any]] = {}
+        refused = self._refused(join)
         for name in self.sent():
+            if name in refused:
+                continue
             with suppress(ShedjoinError, OSError):
                 settings = decode_message((self.path / name).read_bytes())
                 found |= {key: (name, value) for key, value in settings.items()}
@@ -77,6 +81,13 @@ class Control:
             for key, (name, value) in found.items()
             if value != AS_STARTED
         }
+
+    def _refused(self, join: str) -> set[str]:
+        """Names of the messages that nobody with a join of this name has applied."""
+        asked = [each for each in self.joins() if each.endswith(f"-{join}")]
+        entries = [entry for each in asked for entry in self.applied(each)]
+        taken = {entry.name for entry in entries if not entry.refused}
+        return {entry.name for entry in entries if entry.refused} - taken
 
     def note(self, join: str, entries: list[Entry]) -> None:
         """Write down what a join has made of messages; older entries stay."""

@@ -30,8 +30,10 @@ def check_tables(tables: object) -> None:
     if isinstance(tables, list | tuple):
         what = f"({', '.join(map(kind_of, tables))})"
     raise ParameterError(
-        f"a micro-batch of type {what} is not a pair of tables.",
-        fix="pass a list of pairs: local.join([(left, right)], ...).",
+        f"a micro-batch is {what}, not a pair of tables.",
+        fix="pass a list of pairs of pyarrow tables: local.join([(left, right)], ...). "
+        "A frame of pandas becomes one by pa.Table.from_pandas(frame); DataFrames of "
+        "Spark are joined by shedjoin.join.",
     )
 
 

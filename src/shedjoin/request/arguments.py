@@ -53,6 +53,12 @@ def waits_us(within: object, names: Sequence[str]) -> tuple[int, ...]:
                 f'by stream: within={{"{names[0]}": "1 minute", ...}}.',
             )
         return within.after_us, within.before_us
+    if isinstance(within, Mapping) and within.keys() <= {"before", "after"}:
+        sides = ", ".join(f"{side}={wait!r}" for side, wait in within.items())
+        raise ParameterError(
+            f"within={within!r} does not say how long rows of each stream wait.",
+            fix=f"write within=shedjoin.Within({sides}).",
+        )
     each = within if isinstance(within, Mapping) else dict.fromkeys(names, within)
     found = tuple(parse_duration(one) for one in by_name("within", each, names))
     if min(found) < 0:

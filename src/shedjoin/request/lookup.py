@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from shedjoin.errors import ColumnError
+from shedjoin.errors import ColumnError, ParameterError
 from shedjoin.request.options import Options, checked
 from shedjoin.request.relations import (
     Relation,
     check_hashed,
     check_new,
+    check_relation_given,
     check_validity,
     listed,
     same_columns,
@@ -57,18 +58,15 @@ class Lookup:
 
 def lookup_shards(options: Options) -> int | None:
     """Take the one setting of ``options`` that a lookup join has."""
-    features = {
-        "cells": Feature.CELLS,
-        "discipline": Feature.DISCIPLINE,
-        "recompute": Feature.RECOMPUTE,
-    }
-    check_combination(
-        JoinKind.LOOKUP,
-        [
-            (features[name], f"{name}={getattr(options, name)!r}")
-            for name in checked(options).others_than("shards", "seed")
-        ],
-    )
+    if checked(options).cells is not None:
+        given = f"cells={options.cells!r}"
+        check_combination(JoinKind.LOOKUP, [(Feature.CELLS, given)])
+    for name in options.others_than("shards", "seed"):
+        raise ParameterError(
+            f"Options({name}={getattr(options, name)!r}) is for joins that hold rows, "
+            "and a lookup join holds none.",
+            fix=f"leave out {name}=.",
+        )
     return options.shards
 
 
@@ -76,6 +74,14 @@ def lookup_of(
     stream: Stream, relation: Stream, asked: Relation, on: object, time: str | None
 ) -> Lookup:
     """Check the arguments of a lookup join against its columns."""
+    check_relation_given(asked, "relation")
+    if asked.left is not None or asked.right is not None:
+        raise ParameterError(
+            f"Relation(left={asked.left!r}, right={asked.right!r}) names keys of two "
+            "streams, and a lookup join has one.",
+            fix='leave them out, and pass on="ad", or on={"stream": "ad", "relation": '
+            '"ad_id"}.',
+        )
     active = asked.active(relation)
     names = (STREAM, RELATION)
     each = on if isinstance(on, Mapping) else dict.fromkeys(names, on)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import get_args
 
 from shedjoin.errors import ParameterError
 from shedjoin.spec.cells import Cells
@@ -61,6 +62,17 @@ spark.sql.shuffle.partitions.
                 f"Options(shards={shards!r}) is not a count.",
                 fix="pass a number from 1 on, or leave it out: on Spark it is then "
                 "spark.sql.shuffle.partitions.",
+            )
+        if self.discipline not in get_args(Discipline):
+            raise ParameterError(
+                f"Options(discipline={self.discipline!r}) is not known.",
+                fix=f"write one of {', '.join(map(repr, get_args(Discipline)))}.",
+            )
+        if not isinstance(self.recompute, Recompute):
+            raise ParameterError(
+                f"Options(recompute={self.recompute!r}) is not a scheme.",
+                fix="write recompute=Amortised(), Successive(), Every(10) or "
+                "Adaptive().",
             )
 
     def others_than(self, *used: str) -> list[str]:

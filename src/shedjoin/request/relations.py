@@ -34,11 +34,12 @@ class Relation:
         for ``join(through=)``.
     valid : (str, str), optional
         Columns with the start (inclusive) and end (exclusive) of a row's validity. A
-        null is no limit. In a stream of changes, a row with the same keys and start as
-        an earlier one changes its end.
+        null is no limit. In a stream of changes, a row that is equal to an earlier one
+        in its keys, its start and in ``columns`` changes its end.
     change : (str, str), optional
         Columns of a stream of changes: what happens, ``"insert"`` or ``"delete"``, and
-        when. A deletion ends rows with its keys that started before.
+        when. A deletion ends rows that started before and are equal to it in their keys
+        and in ``columns``: a deletion that carries only keys ends none that has others.
     columns : str or list of str, optional
         Columns of the relation that results contain. By default a join of two streams
         has none of them, and a lookup join all but its keys and those that ``valid``
@@ -88,6 +89,16 @@ class Relation:
                 )
             check_hashed(relation, name)
         return found
+
+
+def check_relation_given(given: object, argument: str) -> None:
+    """Refuse a bare table or DataFrame in place of a ``Relation``."""
+    if not isinstance(given, Relation):
+        raise ParameterError(
+            f"{argument}= is a {type(given).__name__}, not a relation.",
+            fix='wrap it: shedjoin.Relation(ads, left="ad", right="campaign") for two '
+            "streams, shedjoin.Relation(ads) for a lookup join.",
+        )
 
 
 def check_changes(asked: Relation, relation: Stream) -> None:
@@ -212,8 +223,8 @@ def check_hashed(relation: Stream, name: str) -> None:
     column = relation.column(name)
     if not is_hashed(column.arrow):
         raise ColumnTypeError(
-            f"column {name!r} of the relation is of type {column.type}, by which "
-            "changes cannot find their rows.",
+            f"column {name!r} of the relation is of type {column.type}, by which its "
+            "rows cannot be told apart.",
             fix=f'leave it out, or give it as text, e.g. F.to_json("{name}").',
         )
 
@@ -238,4 +249,5 @@ def listed(argument: str, columns: object, fix: str) -> tuple[str, ...]:
         found = tuple(names)
         if all(isinstance(name, str) for name in found):
             return found
-    raise ParameterError(f"{argument}{columns!r} names no key columns.", fix=fix)
+    what = "columns" if argument == "columns=" else "key columns"
+    raise ParameterError(f"{argument}{columns!r} names no {what}.", fix=fix)

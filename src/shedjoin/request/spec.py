@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shedjoin.columns.terms import Streams
-from shedjoin.errors import ParameterError
+from shedjoin.errors import ColumnError, ParameterError
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, shedding_of
 from shedjoin.request.arguments import each_column, waits_us
 from shedjoin.request.keys import check_keys
 from shedjoin.request.options import DEFAULTS, Options, checked
-from shedjoin.request.relations import Relation, through
+from shedjoin.request.relations import Relation, check_relation_given, through
 from shedjoin.request.streams import Stream
 from shedjoin.request.times import check_clocks, event_time
 from shedjoin.request.values import check_values
@@ -42,6 +42,8 @@ class Asked:
 
     def __post_init__(self) -> None:
         checked(self.options)
+        if self.through is not None:
+            check_relation_given(self.through, "through")
         self.shedding()  # what is wrong in it is said before the first row
 
     @property
@@ -137,8 +139,19 @@ def _keys(streams: Sequence[Stream], asked: Asked) -> list[tuple[str, ...]]:
     """Key columns of each stream, as they are called."""
     if asked.through is not None:
         return [()] * len(streams)
-    keys = asked.conditions.stream_keys([stream.name for stream in streams])
-    return [stream.resolve(*own) for stream, own in zip(streams, keys, strict=True)]
+    names = [stream.name for stream in streams]
+    keys = asked.conditions.stream_keys(names)
+    try:
+        return [each.resolve(*own) for each, own in zip(streams, keys, strict=True)]
+    except ColumnError as error:
+        if isinstance(asked.conditions.keys, Mapping):
+            raise
+        by_name = ", ".join(f'"{name}": ...' for name in names)
+        raise ColumnError(
+            error.problem,
+            fix=f"{error.fix[:-1]}; if the streams call it otherwise, pass "
+            f"on={{{by_name}}}.",
+        ) from None
 
 
 def _suffixes(given: object, names: Sequence[str]) -> Sequence[str]:

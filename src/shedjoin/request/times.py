@@ -12,6 +12,7 @@ def event_time(stream: Stream, given: str | None) -> str:
     """Find the event time of a stream: the column given, or the one watermark."""
     if given is not None:
         (time,) = stream.resolve(given)
+        _check_type(stream, time)
         if stream.is_running and time not in stream.lags_us:
             raise ColumnError(
                 f"the {stream.name} stream has no watermark on {time!r}.",
@@ -21,6 +22,12 @@ def event_time(stream: Stream, given: str | None) -> str:
         (time,) = stream.marked
     else:
         raise _no_time(stream)
+    _check_type(stream, time)
+    return time
+
+
+def _check_type(stream: Stream, time: str) -> None:
+    """Refuse an event time that is no time."""
     column = stream.column(time)
     if not column.is_time:
         times = [each.name for each in stream.columns if each.is_time]
@@ -30,7 +37,6 @@ def event_time(stream: Stream, given: str | None) -> str:
             f"{column.type}.",
             fix=f"cast it to a timestamp, before withWatermark if it has one{others}.",
         )
-    return time
 
 
 def check_clocks(streams: Sequence[Stream], times: Sequence[str]) -> None:
@@ -53,7 +59,7 @@ def _no_time(stream: Stream) -> ColumnError:
         return ColumnError(
             f"the {stream.name} stream has several event-time columns: "
             f"{list(stream.marked)}.",
-            fix=f'name one by stream: time={{"{stream.name}": "{example}", ...}}.',
+            fix=_naming(stream, example),
         )
     if stream.is_running:
         return ColumnError(
@@ -63,8 +69,15 @@ def _no_time(stream: Stream) -> ColumnError:
         )
     return ColumnError(
         f"the {stream.name} table does not say which column is its event time.",
-        fix=f'name one by stream: time={{"{stream.name}": "{example}", ...}}.',
+        fix=_naming(stream, example),
     )
+
+
+def _naming(stream: Stream, example: str) -> str:
+    """How to name the event time in the call; a lookup join has one stream alone."""
+    if stream.name == "stream":
+        return f'pass time="{example}".'
+    return f'name one by stream: time={{"{stream.name}": "{example}", ...}}.'
 
 
 def _watermark_for(stream: Stream, time: str) -> str:

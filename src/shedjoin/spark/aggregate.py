@@ -9,9 +9,10 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 from shedjoin.errors import ParameterError
 from shedjoin.sampling.aggregates import Aggregate, Avg, Count, Sum
+from shedjoin.sampling.student import log_quantile
 from shedjoin.spark import windows
-from shedjoin.spark.estimate import estimate
-from shedjoin.spark.event_time import Time
+from shedjoin.spark.estimate import check_number, estimate
+from shedjoin.spark.event_time import Time, is_sampled
 from shedjoin.spark.names import quoted
 from shedjoin.spec.streams import CLUSTER_COLUMN, WEIGHT_COLUMN
 from shedjoin.spec.window import Duration
@@ -29,7 +30,8 @@ def aggregate(
 ) -> DataFrame:
     """Aggregate joined rows by windows; see :func:`shedjoin.aggregate`."""
     _check_named(aggregates)
-    if {WEIGHT_COLUMN, CLUSTER_COLUMN} & {*results.columns}:
+    log_quantile(level)  # a wrong one is said of any results
+    if is_sampled(results) or {WEIGHT_COLUMN, CLUSTER_COLUMN} <= {*results.columns}:
         return estimate(
             results,
             window=window,
@@ -75,8 +77,7 @@ def _of_a_sample(
                 f"aggregates[{name!r}]={given!r} knows no weights, and the results are "
                 "a sample.",
                 fix='write Count(), Sum("price") or Avg("price") of shedjoin; or, to '
-                "aggregate the sampled rows alone, pass "
-                f'results.drop("{WEIGHT_COLUMN}", "{CLUSTER_COLUMN}").',
+                "aggregate the sampled rows alone, use Spark's own groupBy and window.",
             )
         kept[name] = given
     return kept
@@ -88,5 +89,7 @@ def _by_spark(results: DataFrame, given: Aggregate) -> Column:
     if source is None:
         return F.count("*")
     column = quoted(results, source)
+    if not isinstance(given, Count):
+        check_number(results, column)
     by = {Count: F.count, Sum: F.sum, Avg: F.avg}
     return by[type(given)](column)

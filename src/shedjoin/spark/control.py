@@ -38,7 +38,7 @@ def message_rows(
 
 def tell_what_stands(control: Control, name: str) -> None:
     """Say which messages hold in place of the arguments of a query that starts."""
-    for setting, (message, value) in control.standing().items():
+    for setting, (message, value) in control.standing(name).items():
         if setting not in _ARGUMENTS:
             continue
         log.warning(

@@ -105,6 +105,12 @@ def _number(results: DataFrame, quantity: Quantity) -> Column:
     column = quoted(results, quantity.source)
     if quantity.kind == "present":
         return F.when(column.isNotNull(), 1.0)
+    check_number(results, column)
+    return column.cast("double")
+
+
+def check_number(results: DataFrame, column: Column) -> None:
+    """Refuse a column that has no sum."""
     field = results.select(column).schema[0]
     if not isinstance(field.dataType, NumericType):
         raise ColumnTypeError(
@@ -113,7 +119,6 @@ def _number(results: DataFrame, quantity: Quantity) -> Column:
             fix=f'pass a number, e.g. Sum(col("{field.name}").cast("double")), or '
             f'Count("{field.name}").',
         )
-    return column.cast("double")
 
 
 def _check_names(
@@ -133,7 +138,6 @@ def _check_sampled(results: DataFrame) -> None:
         raise ColumnError(
             f"the results have no column {missing[0]!r}: they do not say how likely "
             "each row was to be kept.",
-            fix="join with a sampling policy; if every row is there, add "
-            f'withColumn("{WEIGHT_COLUMN}", lit(1.0)) and '
-            f'withColumn("{CLUSTER_COLUMN}", lit(0)).',
+            fix=f"keep {WEIGHT_COLUMN!r} and {CLUSTER_COLUMN!r}, as the join gives "
+            "them, in what is selected from its results.",
         )

@@ -38,6 +38,7 @@ _OF = "shedjoin.of"
 _STREAMS = "shedjoin.streams"
 _LAG = "shedjoin.lagUs"
 _LATEST_LAG = "shedjoin.latestLagUs"
+_SAMPLED = "shedjoin.sampled"
 
 
 class EventTime(NamedTuple):
@@ -58,7 +59,13 @@ def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, Any] | None
         _STREAMS: len(spec.streams),
         _LAG: keep_us + spec.lag_us,
         _LATEST_LAG: spec.lag_us,
+        **({_SAMPLED: True} if spec.samples else {}),
     }
+
+
+def is_sampled(frame: DataFrame) -> bool:
+    """Whether rows are those of a sampled join, by what it notes on its times."""
+    return any(field.metadata.get(_SAMPLED) for field in frame.schema)
 
 
 def time_columns(spec: JoinSpec) -> list[str]:

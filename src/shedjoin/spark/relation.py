@@ -26,6 +26,7 @@ from shedjoin.spec.relation import (
     LEFT_KEY,
     RELATION,
     RIGHT_KEY,
+    TOLD,
     RelationSpec,
 )
 from shedjoin.spec.streams import JoinSpec
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 _SHARD = "__shedjoin_shard"
 _HASHES = (LEFT_KEY, RIGHT_KEY)
-_ORDER = (LEFT_KEY, RIGHT_KEY, BEGIN, END)
+_ORDER = (LEFT_KEY, RIGHT_KEY, BEGIN, END, TOLD)
 _KEPT = 8
 """Relations that a worker keeps; queries that are gone leave theirs behind."""
 
@@ -132,7 +133,8 @@ def _sent(relation: DataFrame, spec: JoinSpec) -> SentRelation:
     empty = _packed_rows(pa.RecordBatch.from_pylist([], table.schema), spec)
     rows = pa.concat_batches([empty, *parts])
     # The same relation is the same bytes, in whatever order it was read.
-    rows = rows.sort_by([(name, "ascending") for name in _ORDER])
+    order = [name for name in _ORDER if name in rows.schema.names]
+    rows = rows.sort_by([(name, "ascending") for name in order])
     return SentRelation(rows, Routes.of(rows, spec.shards))
 
 

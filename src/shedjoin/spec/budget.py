@@ -96,12 +96,7 @@ class Budget:
                 fix='write Budget(rows=1_000_000) or Budget(memory="512 MB").',
             )
         if self.rows is not None and (type(self.rows) is not int or self.rows < 0):
-            bytes_ = isinstance(self.rows, str)
-            meant = f"Budget(memory={self.rows!r}) or " if bytes_ else ""
-            raise ParameterError(
-                f"rows={self.rows!r} is not a number of rows.",
-                fix=f"write {meant}Budget(rows=1_000_000); 0 keeps nothing.",
-            )
+            raise _no_rows(self.rows)
         if not self.limits_memory and self.cpu is None and self.recall is None:
             raise ParameterError(
                 f"{self!r} limits nothing.",
@@ -260,3 +255,15 @@ def parse_bytes(size: str | int) -> int:
             fix='write memory="512 MB" or "2 GiB", or a number of bytes.',
         )
     return int(float(match[1]) * unit)
+
+
+def _no_rows(given: object) -> ParameterError:
+    """Say what a text in place of a number of rows may have meant."""
+    meant = ""
+    if isinstance(given, str):
+        size = f"rows={given}" if given.isdigit() else f"memory={given!r}"
+        meant = f"Budget({size}) or "
+    return ParameterError(
+        f"rows={given!r} is not a number of rows.",
+        fix=f"write {meant}Budget(rows=1_000_000); 0 keeps nothing.",
+    )

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from datetime import timedelta
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -68,6 +67,12 @@ def differences(stored: str, current: str) -> list[str]:
     else:
         for one, other in zip(*streams, strict=True):
             found += _of_stream(one, other)
+    told = [(join.get("relation") or {}).get("told", []) for join in (old, new)]
+    if told[0] != told[1]:
+        found.append(f"Relation(columns={told[0]!r}) is {told[1]!r} in the query")
+        for join in (old, new):
+            if join.get("relation"):
+                join["relation"] = {**join["relation"], "told": [], "columns": []}
     for part, what in _PARTS.items():
         if old.get(part) != new.get(part):
             found.append(f"{what} is another one")
@@ -85,8 +90,8 @@ def _of_stream(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     """What differs in one stream."""
     stream = f"the {old['name']} stream"
     if old["keep_us"] != new["keep_us"]:
-        waits = [timedelta(microseconds=own["keep_us"]) for own in (old, new)]
-        yield f"rows of {stream} wait {waits[0]} in it and {waits[1]} in the query"
+        waits = [own["keep_us"] / 1_000_000 for own in (old, new)]
+        yield f"rows of {stream} wait {waits[0]:g} s in it, and {waits[1]:g} s now"
     for part, what in (("keys", "key columns"), ("time", "event time")):
         if old[part] != new[part]:
             yield f"{stream} has the {what} {old[part]!r} in it and {new[part]!r} now"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from typing import TypeAlias, TypeVar
 
@@ -25,7 +26,10 @@ def check_streams(streams: object) -> tuple[str, ...]:
     if not FEWEST <= len(names) <= MOST:
         raise ParameterError(
             f"{len(names)} streams are given; {FEWEST} to {MOST} can be joined.",
-            fix=fix,
+            fix=fix
+            if len(names) < FEWEST
+            else "join some of them first, and their "
+            "results with the others: docs/how-to/go-on-after-a-join.md.",
         )
     wrong = [name for name in names if not isinstance(name, str) or not name]
     if wrong:
@@ -70,8 +74,7 @@ def stream_keys(on: object, names: Sequence[str]) -> tuple[tuple[str, ...], ...]
 
 def _maps_columns(on: Mapping[str, object], names: Sequence[str]) -> bool:
     """Whether a mapping may be one of columns of the left to those of the right."""
-    only = len(on) == 1 or not set(on) & set(names)
-    return bool(on) and only and len(names) == len(SIDES)
+    return bool(on) and not set(on) & set(names) and len(names) == len(SIDES)
 
 
 def by_name(
@@ -80,7 +83,7 @@ def by_name(
     """Put what is given by name into the order of the streams."""
     if set(each) != set(names):
         raise ParameterError(
-            f"{argument} is given for {sorted(each)}, but the streams are "
+            f"{argument} is given for {sorted(each, key=str)}, but the streams are "
             f"{sorted(names)}.",
             fix=f"give {argument} for each of {', '.join(names)}.",
         )
@@ -91,6 +94,11 @@ def _listed(keys: object) -> tuple[str, ...]:
     if isinstance(keys, str):
         return (keys,)
     found: tuple[object, ...] = ()
+    if isinstance(keys, AbstractSet) and len(keys) > 1:
+        raise ParameterError(
+            f"on={keys!r} has no order, and keys of the streams are compared in order.",
+            fix="write a list.",
+        )
     if isinstance(keys, Iterable) and not isinstance(keys, bytes):
         with suppress(TypeError):  # a Column only seems to be iterable
             found = tuple(keys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -51,10 +52,7 @@ class Shedding:
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, Budget):
-            raise ParameterError(
-                f"budget={self.budget!r} is not a budget.",
-                fix='write budget=Budget(memory="512 MB").',
-            )
+            raise _no_budget(self.budget)
         for name, choices in (("discipline", Discipline), ("combine", Combine)):
             value = getattr(self, name)
             if value not in get_args(choices):
@@ -93,3 +91,15 @@ class Shedding:
         """Seed of the coins: that of a sample, whose own seed draws all of it."""
         own = self.policy.samples
         return int(getattr(self.policy, "seed", self.seed)) if own else self.seed
+
+
+def _no_budget(given: object) -> ParameterError:
+    """Say what a number or a mapping in place of a budget may have meant."""
+    meant = 'memory="512 MB"'
+    if isinstance(given, Mapping):
+        meant = ", ".join(f"{name}={value!r}" for name, value in given.items())
+    elif isinstance(given, int):
+        meant = f"rows={given}"
+    return ParameterError(
+        f"budget={given!r} is not a budget.", fix=f"write budget=Budget({meant})."
+    )

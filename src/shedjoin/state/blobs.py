@@ -10,8 +10,9 @@ import pyarrow as pa
 from shedjoin.columns.ipc import decode_batch, encode_rows
 from shedjoin.errors import StateMismatchError
 
-DIRECTORY = -1
-"""The number under which the directory is stored; segments count from zero."""
+DIRECTORY, FACTS = -1, -2
+"""The numbers under which the directory is stored, and the facts of the join, which are
+written once; segments count from zero."""
 
 
 class Blobs(Protocol):

@@ -8,6 +8,7 @@ all joins share, and a part of the operator's own. Never pickle.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -45,10 +46,9 @@ class Directory(NamedTuple):
     control: dict[str, Any] = {}  # noqa: RUF012  (read only)
 
 
-def encode_directory(directory: Directory, join: Identity) -> bytes:
+def encode_directory(directory: Directory, fingerprint: str) -> bytes:
     """Bytes of a directory without its token, the same for the same content."""
-    facts = {"format": FORMAT, "fingerprint": join.digest, "join": join.facts}
-    facts |= directory._asdict()
+    facts = {"format": FORMAT, "fingerprint": fingerprint} | directory._asdict()
     del facts["segments"], facts["token"]
     text = json.dumps(facts, sort_keys=True).encode()
     schema = _SEGMENTS.with_metadata({_META: text})
@@ -59,14 +59,20 @@ def encode_directory(directory: Directory, join: Identity) -> bytes:
     return blob
 
 
-def decode_directory(blob: bytes, join: Identity) -> Directory:
-    """Read a directory; refuse another format and another join's state."""
+def decode_directory(
+    blob: bytes, join: Identity, stored: Callable[[], bytes | None]
+) -> Directory:
+    """Read a directory; refuse another format and another join's state.
+
+    ``stored`` gives the facts of the join that wrote it, if they were stored.
+    """
     token, blob = split_token(blob)
     with pa.ipc.open_stream(blob) as reader:
         facts = json.loads(reader.schema.metadata[_META])
         table = reader.read_all()
     _check_format(facts.pop("format"))
-    _check_join(Identity(facts.pop("fingerprint"), facts.pop("join", "")), join)
+    if facts.pop("fingerprint") != join.digest:
+        raise _another_join(stored(), join)
     rows = zip(*(column.to_pylist() for column in table.columns), strict=True)
     segments = tuple(Segment(*row) for row in rows)
     return Directory(segments=segments, token=token, **facts)
@@ -100,15 +106,17 @@ def _check_format(stored: int) -> None:
         )
 
 
-def _check_join(stored: Identity, current: Identity) -> None:
-    if stored.digest == current.digest:
-        return
+def _another_join(stored: bytes | None, current: Identity) -> StateMismatchError:
     found = "its window, keys, columns, event times or number of shards differ"
-    if stored.facts:  # format 5 has none
-        found = "; ".join(differences(stored.facts, current.facts))
-    raise StateMismatchError(
+    if stored is not None:  # before format 6 there were none
+        found = "; ".join(differences(stored.decode(), current.facts))
+    more = ""
+    if "shards" in found:
+        more = (
+            " The number of shards follows spark.sql.shuffle.partitions, unless "
+            "options=shedjoin.Options(shards=...) says it."
+        )
+    return StateMismatchError(
         f"the checkpoint was written by another join: {found}.",
-        fix="restore the old arguments, or start with a new checkpointLocation. The "
-        "number of shards follows spark.sql.shuffle.partitions unless "
-        "options=shedjoin.Options(shards=...) says it.",
+        fix=f"restore the old arguments, or start with a new checkpointLocation.{more}",
     )

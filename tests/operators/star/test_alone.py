@@ -20,7 +20,7 @@ from shedjoin.operators.frame.join import Opening, Outcome, commit, stored_direc
 from shedjoin.request.lookup import STREAM, lookup_of, lookup_spec
 from shedjoin.request.relations import Relation
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import DIRECTORY
+from shedjoin.state.blobs import DIRECTORY, FACTS
 from shedjoin.state.workspace import MemoryWorkspace
 
 
@@ -52,7 +52,7 @@ def run(case: World, copies: random.Random | None) -> tuple[Pairs, MemoryBlobs]:
         commit(join, blobs, token)
         after = stored_directory(blobs, join_spec)
         assert after is not None
-        stored = {number for number, _ in blobs.items()} - {DIRECTORY}
+        stored = {number for number, _ in blobs.items()} - {DIRECTORY, FACTS}
         assert holds_nothing(after, join_spec) == (not stored)
     return found, blobs
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 from shedjoin.columns.arrivals import Blob
 from shedjoin.spec.report import Report
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import DIRECTORY, Blobs, Commit
+from shedjoin.state.blobs import DIRECTORY, FACTS, Blobs, Commit
 from shedjoin.state.directory import (
     Directory,
     decode_directory,
@@ -96,7 +96,9 @@ class Outcome(NamedTuple):
 def stored_directory(blobs: Blobs, spec: JoinSpec) -> Directory | None:
     """Read the directory; None for a shard that has no state yet."""
     blob = blobs.get(DIRECTORY)
-    return None if blob is None else decode_directory(blob, spec.identity())
+    if blob is None:
+        return None
+    return decode_directory(blob, spec.identity(), lambda: blobs.get(FACTS))
 
 
 def commit(
@@ -107,6 +109,8 @@ def commit(
     ``control`` is the record of control messages.
     """
     changes = Commit(blobs, former)
+    if not former:
+        changes.put(FACTS, join.spec.identity().facts.encode())
     join.payload.write(changes)
     directory = Directory(
         segments=tuple(join.payload.segments.values()),
@@ -138,7 +142,7 @@ def pass_time(
 
 
 def _put_directory(directory: Directory, spec: JoinSpec, changes: Commit) -> str:
-    blob = encode_directory(directory, spec.identity())
+    blob = encode_directory(directory, spec.fingerprint())
     token = changes.token(blob)
     changes.put(DIRECTORY, with_token(token, blob))
     return token

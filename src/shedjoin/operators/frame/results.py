@@ -37,10 +37,18 @@ def room_for(chunk: Chunk, stored: Iterable[Iterable[Segment]]) -> int:
     ``stored`` are the segments of each other stream.
     """
     size = chunk.rows.nbytes // chunk.rows.num_rows
-    for own in stored:
-        segments = list(own)
-        total = sum(segment.bytes for segment in segments)
-        size += total // max(1, sum(segment.rows for segment in segments))
+    return room_within(size + sum(map(row_bytes, stored)))
+
+
+def row_bytes(segments: Iterable[Segment]) -> int:
+    """Average size of the rows of some segments."""
+    found = list(segments)
+    total = sum(segment.bytes for segment in found)
+    return total // max(1, sum(segment.rows for segment in found))
+
+
+def room_within(size: int) -> int:
+    """How many results of a size to gather at once."""
     return max(1, min(ROOM, ROOM_BYTES // (int(size) + 1)))
 
 

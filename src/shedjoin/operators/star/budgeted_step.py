@@ -14,7 +14,7 @@ from shedjoin.operators.budgeted.step import budgeted_step
 from shedjoin.operators.frame.combine import Met, joined_columns
 from shedjoin.operators.frame.completeness import Measured
 from shedjoin.operators.frame.join import Step
-from shedjoin.operators.frame.results import gathered
+from shedjoin.operators.frame.results import gathered, room_within, row_bytes
 from shedjoin.operators.frame.worth import combined
 from shedjoin.operators.star.budgeted_store import BudgetedStarStore
 from shedjoin.operators.star.looking import SIDES
@@ -51,9 +51,10 @@ def budgeted_star_step(
         store.note_unseen(applied.grown)
         for slots in _met(store, applied.grown):
             gained += _gained(store, slots)
-            for batch in _results(store, *slots):
-                matched += batch.num_rows
-                yield batch
+            for left, right in _pieces(store, *slots):
+                for batch in _results(store, left, right):
+                    matched += batch.num_rows
+                    yield batch
     before = Measured(matched, gained)
     report = yield from budgeted_step(store, blobs, watermark_ms, before)
     return replace(
@@ -88,6 +89,15 @@ def _gained(store: BudgetedStarStore, slots: tuple[IntArray, IntArray]) -> float
     importance = store.table.table.details["importance"]
     worth = [importance[each] for each in slots]
     return float(combined(worth, store.shedding.combine).sum())
+
+
+def _pieces(
+    store: BudgetedStarStore, left: IntArray, right: IntArray
+) -> Iterator[tuple[IntArray, IntArray]]:
+    """So many results at once as memory has room for, by the average size of a row."""
+    room = room_within(2 * row_bytes(store.payload.segments.values()))
+    for start in range(0, left.size, room):
+        yield left[start : start + room], right[start : start + room]
 
 
 def _results(

@@ -47,6 +47,12 @@ class FixedRelation:
         """Packed rows of some slots."""
         return self._packed.take(pa.array(slot))
 
+    @property
+    def row_bytes(self) -> int:
+        """Average size of a packed row."""
+        size: int = self._packed.nbytes // max(1, self._packed.num_rows)
+        return size
+
     def write(self, changes: Commit) -> dict[str, Any]:
         """Nothing of it is stored but which one it is."""
         del changes

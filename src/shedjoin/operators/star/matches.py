@@ -13,7 +13,12 @@ from shedjoin.columns.equality import equal_rows
 from shedjoin.columns.relating import key_names
 from shedjoin.operators.exact.ring import probed
 from shedjoin.operators.frame.combine import Met, joined_columns
-from shedjoin.operators.frame.results import ROOM, gathered, room_for
+from shedjoin.operators.frame.results import (
+    ROOM,
+    gathered,
+    room_within,
+    row_bytes,
+)
 from shedjoin.operators.star.relation import Grown
 from shedjoin.operators.star.store import StarStore
 from shedjoin.types import BoolArray, IntArray
@@ -41,7 +46,7 @@ def joined_arrivals(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
     relation, ring = store.relation.rows, store.rings[other]
     keeps_us, time = store.spec.keeps_us, chunk.hot.time
     related = np.zeros(time.size, np.bool_)
-    room = room_for(chunk, [(run.segment for run in store.runs[other])])
+    room = _room(store, chunk)
     for at, row in relation.active(own, chunk.hot.key, time):
         related[at] = True
         low = np.maximum(time[at] - keeps_us[other], relation.begin[row])
@@ -63,6 +68,7 @@ def joined_relation(store: StarStore, grown: Grown) -> Iterator[pa.RecordBatch]:
     # Who has expired may still be in the index.
     there = [store.horizon_us(stream) + 1 for stream in (LEFT, RIGHT)]
     limits = relation.keys(LEFT)[grown.slot], np.maximum(begin, there[LEFT]), end - 1
+    room = _room(store)
     for at, slot, _ in probed(left, *limits, ROOM, in_order=True):
         at, slot = at.copy(), slot.copy()  # noqa: PLW2901  (good until the next ones)
         row, time = grown.slot[at], left.times(slot)
@@ -70,11 +76,24 @@ def joined_relation(store: StarStore, grown: Grown) -> Iterator[pa.RecordBatch]:
         low = np.maximum(low, there[RIGHT])
         high = np.minimum(time + keeps_us[LEFT], end[at] - 1)
         ranges = relation.keys(RIGHT)[row], low, high
-        for hit, other, _ in probed(right, *ranges, ROOM, in_order=True):
+        for hit, other, _ in probed(right, *ranges, room, in_order=True):
             latest = np.maximum(time[hit], right.times(other))
             new = latest >= grown.since[at[hit]]
             hit, other = hit[new], other[new]  # noqa: PLW2901
             yield from _results(store, Found(row[hit], slot[hit], other))
+
+
+def _room(store: StarStore, chunk: Chunk | None = None) -> int:
+    """How many results to gather at once, by the average size of one."""
+    streams, size = [LEFT, RIGHT], 0
+    if chunk is not None:
+        streams = [1 - chunk.stream]
+        size = chunk.rows.nbytes // max(1, chunk.rows.num_rows)
+    for stream in streams:
+        size += row_bytes(run.segment for run in store.runs[stream])
+    if store.tells or not store.spec.direct:
+        size += store.relation.row_bytes
+    return room_within(size)
 
 
 def _results(

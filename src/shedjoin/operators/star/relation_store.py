@@ -14,7 +14,7 @@ import pyarrow as pa
 from shedjoin.columns.batches import chunked
 from shedjoin.columns.relating import Related
 from shedjoin.operators.frame.join import Opening
-from shedjoin.operators.frame.results import Parts, gathered
+from shedjoin.operators.frame.results import Parts, gathered, row_bytes
 from shedjoin.operators.star.relation import Applied, Relation
 from shedjoin.spec.relation import END, RELATION
 from shedjoin.state.blobs import Blobs, Commit
@@ -108,6 +108,11 @@ class RelationStore:
     def taken(self, slot: IntArray) -> pa.RecordBatch:
         """Packed rows of some slots."""
         return gathered(self.by_segment(slot), slot.size)
+
+    @property
+    def row_bytes(self) -> int:
+        """Average size of a packed row."""
+        return row_bytes(self._payload.segments[number] for number in self._numbers)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Write ends that changed; give the part of the directory."""
