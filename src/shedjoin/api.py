@@ -1,4 +1,4 @@
-"""The public calls; an engine is imported when it is used."""
+"""The public calls. Each imports its engine only when it is called."""
 
 from __future__ import annotations
 
@@ -43,14 +43,16 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
 ) -> DataFrame:
     """Join two streams within a window of event time, by key, predicate or relation.
 
-    The result is an ordinary streaming DataFrame, equal row for row to Spark's own
-    inner join with the same keys and time condition, late rows included. Both streams
-    need a watermark; rows later than it are dropped and counted. Given two batch
-    DataFrames, the same operator joins archived streams.
+    The result is an ordinary streaming DataFrame. Row for row it equals the result of
+    Spark's own inner join with the same keys and time condition. Both streams need a
+    watermark. Rows behind it are late: they are dropped by the rule of Spark's own
+    join, and counted. With two batch DataFrames, the same operator joins archived
+    streams.
 
-    With a ``budget`` the join never holds more than that. It is exact until the budget
-    is used up; from then on the rows go that are worth least by ``keep``, the result is
-    a part of the exact one, and the counts in the query's progress say what is missing.
+    With a ``budget`` the join never holds more than the budget. The result is exact
+    until the budget is used up. From then on the join drops the rows that are worth
+    least by ``keep``, and the result is a part of the exact one. The counts in the
+    query's progress report how much is missing.
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         ``{"left": "id", "right": "order_id"}``. Or predicates, ``Band("price", 0.5)``
         or ``Where("left.x", "<", "right.y")``, or a list of key columns and predicates.
         Without a key or a Band, the right stream is copied to every shard. With
-        ``through``, the keys of the streams where they are called otherwise than in the
+        ``through``, the key columns of the streams if they have other names than in the
         relation.
     within : duration, dict or Within
         How long a row waits for its partners: ``"15 minutes"``, or by stream,
@@ -69,41 +71,43 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         ``Within(before=..., after=...)``:
         ``left.t - before <= right.t <= left.t + after``.
     how : str, default "inner"
-        Inner joins only, so far.
+        Only inner joins are supported.
     through : Relation, optional
         A relation that says which keys of both streams belong together. A left and a
-        right row are a result if a row of the relation has both their keys and is
-        active at both their times; as in SQL, once for each such relation row. A stream
-        row is stored once, however many relation rows it has.
+        right row form a result if a row of the relation has both their keys and is
+        active at both their times. As in SQL, they form one result for each such
+        relation row. A stream row is stored once, however many relation rows it has.
     budget : Budget, optional
-        What all shards and both sides together may hold. None is no limit. A relation
-        is not counted.
+        What all shards and both streams together may hold. None is no limit. The rows
+        of a relation do not count.
     keep : goal or policy, optional
         ``MostResults()`` (the default), ``MostImportant("column")``, ``Sample()``,
         ``Sample(of="column")``, or a policy of :mod:`shedjoin.policies`.
     time : str, (str, str) or dict, optional
-        Event-time columns: one name for both streams, or that of each. Taken from the
-        watermarks of streams; batch DataFrames have none and must name them.
+        Event-time columns: one name for both streams, or one for each. By default those
+        of the watermarks. Batch DataFrames have no watermark, so they must be named.
     suffixes : (str, str), default ("_left", "_right")
-        Added to columns other than keys that stand on both sides.
+        Appended to the names of columns, other than keys, that both streams have.
     name : str, default "shedjoin"
         Name of the counts in ``query.lastProgress["observedMetrics"]``. Two joins in
         one query need two names.
     event_time : str, optional
-        Name of a column to add: the later of both times. Spark knows it as event time,
+        Name of a column to add: the later of both times. It is an event time for Spark,
         so windows, ``dropDuplicatesWithinWatermark`` and further joins over it work in
-        append mode. No result is late by it.
+        append mode. By this column no result is late.
     control : Control, optional
         A folder of messages that change budget and policy while the query runs. It is
-        a source of the query: a checkpoint without one cannot get one, nor lose it.
+        a source of the query, so it cannot be added to an existing checkpoint, nor
+        removed from it.
     options : Options, optional
-        Settings that few queries need: the number of shards, the seed, and what
-        research and tuning change.
+        Settings that few queries need: the number of shards, the seed, and settings for
+        research and tuning.
 
     Returns
     -------
     DataFrame
-        Keys of the same name once, then the other columns of left and of right.
+        Keys that have the same name in both streams once, then the other columns of
+        left and of right.
     """
     asked = Asked(
         on=on,
@@ -135,39 +139,39 @@ def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
 ) -> DataFrame:
     """Join two to five streams by key or by predicates, within windows of event time.
 
-    Rows of the times t form a result if ``max(t) - t[s]`` is at most ``within[s]`` for
-    every stream s: each row waits so long for the others. That depends on event times
-    alone, not on the order in which rows come. Late rows are dropped and counted as in
-    :func:`join`.
+    Rows with the times t form a result if ``max(t) - t[s]`` is at most ``within[s]``
+    for every stream s: a row of stream s waits that long for the others. The result
+    depends on event times alone, not on the order in which rows arrive. Late rows are
+    dropped and counted as in :func:`join`.
 
     Parameters
     ----------
     streams : dict of DataFrame
-        Two to five streams by name, each with ``withWatermark`` on its event time; or
-        as many batch DataFrames.
+        Two to five streams by name, each with ``withWatermark`` on its event time. Or
+        two to five batch DataFrames.
     on : str, list, dict, Band or Where
         Key columns: ``"id"``, ``["a", "b"]``, or those of each stream by its name. Or
         predicates as in :func:`join`, or a list of both. Without a key the first stream
         is spread over the shards and rows of the others are copied: name the largest
-        first.
+        stream first.
     within : str, timedelta, or dict
         How long a row waits for the others: ``"1 minute"``, or by stream.
     budget : Budget, optional
         What all shards and streams together may hold: ``Budget(rows=1_000_000)`` or
-        ``Budget(memory="512 MB")``. Or, of a join by predicates, the time of its
-        micro-batches: ``Budget(cpu=0.7)``. Arrivals are taken in blocks of an eighth of
-        what a shard may hold, at least 256 rows or 64 KiB; at the end of each block
-        the budget holds.
+        ``Budget(memory="512 MB")``. A join by predicates may limit the time of its
+        micro-batches instead: ``Budget(cpu=0.7)``. Under a memory budget, arrivals are
+        joined in blocks. A block is an eighth of what a shard may hold, but at least
+        256 rows or 64 KiB. At the end of each block the join is within the budget.
     keep : goal or policy, optional
-        Within memory ``MostResults()`` (the default), which keeps the rows that bring
-        most results over all streams, ``policies.Fifo()``, ``Recent()``,
-        ``UntilExpiry()``, ``Rand()``, ``Prob()``, ``Age()``, or
+        With a memory budget: ``MostResults()`` (the default), which keeps the rows that
+        bring most results over all streams; ``policies.Fifo()``, ``Recent()``,
+        ``UntilExpiry()``, ``Rand()``, ``Prob()`` or ``Age()``; or
         ``MostImportant(..., by=policies.Greedy())`` with a column that some streams
-        have, or with importances by stream. Within time ``policies.Harvest()`` (the
-        default) or ``policies.RandomDrop()``. A budget by key columns of two streams
-        is that of :func:`join`.
+        have, or with importances by stream. With a CPU budget: ``policies.Harvest()``
+        (the default) or ``policies.RandomDrop()``. Two streams joined by key columns
+        may have all budgets and policies of :func:`join`.
     time : str or dict, optional
-        Event-time columns by stream. Taken from the watermarks of streams.
+        Event-time columns by stream. By default those of the watermarks.
     name, event_time, control, options
         As in :func:`join`.
 
@@ -175,8 +179,8 @@ def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
     -------
     DataFrame
         Keys that have the same name in all streams once, then the other columns,
-        stream by stream. A name that stands in several streams gets ``_`` and the name
-        of its stream appended.
+        stream by stream. If several streams have a column of the same name, ``_`` and
+        the name of the stream are appended to it.
     """
     check_streams(streams)
     asked = Asked(
@@ -212,16 +216,17 @@ def aggregate(
     by: str | Sequence[str] = (),
     level: float = 0.95,
 ) -> DataFrame:
-    """Aggregate the results of a join over windows of one of their own times.
+    """Aggregate the results of a join over windows of event time.
 
-    Of a sampled join (``keep=Sample()``) each aggregate is an estimate for the exact
-    join, with a standard error and an interval. Of any other join it is what Spark
-    computes from the emitted rows.
+    If the join samples (``keep=Sample()``), each aggregate is an estimate of that of
+    the exact join, with a standard error and an interval. For any other join, Spark
+    aggregates the emitted rows.
 
-    On a stream the windows come out in append mode, each once, when no more results of
-    it can come; over the time of a stream that waits for w, that is w later than over
-    the latest time. A row that waited for its partner is not late for its window, even
-    if its time lies behind the watermark.
+    If the results are a stream, each window is emitted once, in append mode, when no
+    more results of it can come. Windows over the time of one stream are emitted later
+    than windows over the latest time, by the retention of that stream. A row that
+    waited for its partner is not late for its window, even if its time lies behind the
+    watermark.
 
     Parameters
     ----------
@@ -231,30 +236,34 @@ def aggregate(
         Length of the windows, such as ``"1 minute"``.
     aggregates : dict
         Names with ``Count()``, ``Count("column")``, ``Sum("column")`` or
-        ``Avg("column")``; also of an expression. Nulls are skipped as in SQL. If the
-        results are no sample, also Spark's own aggregates, ``F.max("bid")``.
+        ``Avg("column")``. Each also takes an expression in place of the name of a
+        column. Nulls are skipped as in SQL. Unless the results are a sample, Spark's
+        own aggregates are possible as well, such as ``F.max("bid")``.
     time : str, Column, or several, optional
-        What puts a row into a window: a time column of the join, or of several the
-        latest. By default the ``event_time`` of the join, or else the latest of all.
-        Other streams need ``withWatermark`` on it.
+        The time that assigns a row to a window: a time column of the join. If several
+        are given, the latest of them counts. By default the ``event_time`` of the join,
+        or else the latest of all its times. Streams that are not results of a join need
+        ``withWatermark`` on this column.
     slide : str or timedelta, optional
-        Distance between the beginnings of windows that overlap. The length by default.
+        Distance between the starts of two windows. By default the length of a window,
+        so that windows do not overlap.
     by : str or list of str, optional
         Columns to group by within a window.
     level : float, default 0.95
-        Share of the intervals that hold the exact value.
+        Confidence level: the share of the intervals that contain the exact value.
 
     Returns
     -------
     DataFrame
-        ``window``, the columns of ``by``, and the aggregates. Of a sample there are
-        four columns for an aggregate named x: ``x``, ``x_error`` (standard error),
-        ``x_low`` and ``x_high``. Then ``rows`` and ``clusters`` seen,
-        ``effective_clusters`` (how many equal clusters would tell the error as well;
-        the fewest of any aggregate), and ``trusted``: false where they are so few that
-        the interval may miss the exact value more often than it says, or where rows
-        came further out of order than the lateness and may have lost results. A window
-        or group of which nothing was kept has no row.
+        ``window``, the columns of ``by``, and the aggregates. For a sample, an
+        aggregate named x has four columns: ``x``, ``x_error`` (standard error),
+        ``x_low`` and ``x_high``. These columns follow: ``rows`` and ``clusters``, how
+        many of them the sample has in the window; ``effective_clusters``, the number of
+        clusters of equal weight that would give as certain an error (the fewest of any
+        aggregate); and ``trusted``. An interval is not trusted if there are so few
+        effective clusters that it may miss the exact value more often than ``level``
+        says. Nor is it if rows came further out of order than the lateness, so that
+        results may be missing. A window or group without a kept row is left out.
 
     Notes
     -----
@@ -265,8 +274,9 @@ def aggregate(
     are exact.
 
     *Guarantee.* COUNT and SUM of a sample are unbiased over rows that come in order or
-    within the lateness; AVG is for many clusters. The error is unbiased if the weights
-    of a cluster are equal, and on the safe side if they grow and values have one sign.
+    within the lateness. The bias of AVG vanishes as the number of clusters grows. The
+    estimated error is unbiased if the weights within a cluster are equal. If they grow
+    and all values have one sign, it is rather too large than too small.
     """
     with spark_for("aggregate"):
         from shedjoin.spark.aggregate import aggregate as spark_aggregate
@@ -283,7 +293,7 @@ def aggregate(
 
 @contextmanager
 def spark_for(call: str) -> Iterator[None]:
-    """Say what to install if the engine is not there."""
+    """Turn a missing package into an error that says what to install."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -37,7 +37,7 @@ class StateMismatchError(ShedjoinError, RuntimeError):
 
 
 class VersionLogError(ShedjoinError, RuntimeError):
-    """Versions of a polled table are missing, or nobody writes them any more."""
+    """Versions of a polled table are missing, or are no longer written."""
 
 
 class VersionMismatchError(ShedjoinError, RuntimeError):

@@ -1,7 +1,7 @@
-"""Parts of the package that are imported when they are asked for.
+"""Parts of the package that are imported when they are first used.
 
-``import shedjoin as sj`` is enough for ``sj.local`` and the like. They need packages
-that a driver does without, and time to start.
+``import shedjoin as sj`` is enough to use ``sj.local`` and the like. To import them
+takes time, and loads packages that the driver of a Spark query does not need.
 """
 
 from __future__ import annotations

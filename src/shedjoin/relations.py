@@ -1,4 +1,4 @@
-"""Lookups in a relation, and relations in tables that are read again and again."""
+"""Public calls: lookups in a relation, and relations in tables that are polled."""
 
 from __future__ import annotations
 
@@ -26,38 +26,40 @@ def lookup_join(
     name: str = "shedjoin",
     options: Options = DEFAULTS,
 ) -> DataFrame:
-    """Join one stream with a relation: rows with the relation rows of their key.
+    """Join each row of one stream with the relation rows of its key.
 
-    A row of the stream is a result with each relation row that has its key and is
-    active at its time. No row of the stream is kept: it is joined with the relation as
-    it is known when the row comes. So a change acts on rows that come with it or after
-    it, whatever its time; one that may have come too late for some is counted.
+    A row of the stream forms a result with each relation row that has its key and is
+    active at its time. Rows of the stream are not held: each is joined with the
+    relation as it is known when the row arrives. A change therefore acts on rows that
+    arrive with it or after it, whatever its time. A change that may have come too late
+    for some rows is counted.
 
     Parameters
     ----------
     stream : DataFrame
-        The stream. With a relation that changes it needs ``withWatermark`` on its event
-        time, and rows later than that are dropped and counted.
+        The stream. With a relation that changes, it needs ``withWatermark`` on its
+        event time. Rows later than that are dropped and counted.
     relation : Relation
-        With a table as its rows, Spark's own join does it, without any state, and reads
-        the table anew in every micro-batch. With a stream of changes, the relation is
-        the state. A row that is equal to an earlier one in all columns but its end
-        changes its end; a deletion ends rows that are equal in all other columns and
-        began before.
+        If its rows are a table, Spark's own join is used. It has no state, and reads
+        the table anew in every micro-batch. If its rows are a stream of changes, the
+        join holds the relation in its state. A row that equals an earlier one in all
+        columns but its end changes the end of the earlier row. A deletion ends rows
+        that equal it in all other columns and began before it.
     on : str, list or dict
         Key columns: ``"ad"``, ``["site", "unit"]``, or those of the stream and those of
         the relation, ``{"stream": "ad", "relation": "ad_id"}``.
     time : str, optional
-        Time of the rows; by default that of the watermark.
+        Column with the time of the rows. By default the column with the watermark.
     name, options
-        As in :func:`shedjoin.join`. Of the options only ``shards`` concerns this join,
-        and only if the relation is a stream.
+        As in :func:`shedjoin.join`. This join uses ``shards`` alone of the options, and
+        only if the relation is a stream.
 
     Returns
     -------
     DataFrame
-        Columns of the stream, then those of the relation but for keys, and for those
-        that ``valid`` and ``change`` name. A time with a watermark keeps it.
+        Columns of the stream, then those of the relation without its keys and without
+        those that ``valid`` and ``change`` name. A time column with a watermark keeps
+        it.
     """
     with spark_for("lookup_join"):
         from shedjoin.spark.lookup import lookup_join as spark_lookup_join
@@ -78,46 +80,49 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
     at: str = "at",
     begin: Begin = "always",
 ) -> DataFrame:
-    """The changes of a table that is read again and again, as a stream.
+    """Poll a table, and give its changes as a stream.
 
-    A thread of the driver reads the table from now on, compares it with what it has
-    read before, and writes what came and went to a folder, as numbered versions. The
-    stream reads these, and Spark logs in the checkpoint how far: a restart reads the
-    same changes again, and goes on where the table has changed meanwhile.
+    A thread of the driver reads the table at intervals and compares it with the reading
+    before. It writes the rows that were inserted and deleted to a folder, as numbered
+    versions. The stream reads these versions. Spark logs in the checkpoint how far it
+    has read: after a restart the same changes are read again, and then those that the
+    table has had since.
 
     Parameters
     ----------
     read : callable
-        Gives the table as a batch DataFrame, for example
+        Returns the table as a batch DataFrame, for example
         ``lambda: spark.read.jdbc(url, "ads", properties=properties)``. Equal rows count
         once. Columns of nested types are refused.
     log : str or Path
-        The folder of versions, one for each table, which the driver and all executors
-        can read. It belongs to the checkpoint: keep both, or start anew with neither.
+        The folder of versions, one for each table. The driver and all executors must be
+        able to read it. It belongs to the checkpoint: keep both, or start anew with
+        neither.
     every : str or timedelta, default "5 seconds"
-        From one reading to the next.
+        Time from one reading to the next.
     stale_after : str or timedelta, optional
-        How old the last reading may be for a micro-batch to begin. After that the
-        query waits. Three times ``every`` by default.
+        How old the last reading may be when a micro-batch begins. While it is older,
+        the query waits. By default three times ``every``.
     timeout : str or timedelta, default "10 minutes"
-        How long a query waits before it fails. It can be started again later.
+        How long a query waits before it fails. It can be started again afterwards.
     lead : str or timedelta, default "1 second"
-        How much later than the reading that finds it a change acts: by then the query
-        knows of it, and no rows were joined that it concerns. Rows whose times lie
-        ahead of the clock of the driver by more are joined too early.
+        Delay between detecting a change and applying it. Within it the query learns of
+        the change, so that no rows that it concerns are joined before. Rows whose times
+        are further ahead of the driver's clock than this may be joined too early.
     change, at : str, default "change" and "at"
-        Names of the columns that are added.
+        Names of the two columns that are added.
     begin : {"always", "observed"}
-        Whether ``at`` of the rows that the first reading finds is null, as they may
-        have been there for long, or the time of that reading.
+        What ``at`` is for rows of the first reading. With ``"always"`` it is null,
+        since these rows may have existed for long. With ``"observed"`` it is the time
+        of that reading.
 
     Returns
     -------
     DataFrame
-        A stream of the columns of the table, ``change`` (``"insert"`` or
-        ``"delete"``), and ``at``, the time at which a reading found it, by the clock
-        of the driver, and the ``lead``. It grows from version to version. A row that
-        was updated is deleted and inserted at the same time.
+        A stream of the columns of the table, ``change`` (``"insert"`` or ``"delete"``),
+        and ``at``: the time at which a reading found the change, by the clock of the
+        driver, plus ``lead``. It increases from version to version. A row that was
+        updated is deleted and inserted at the same time.
     """
     with spark_for("polled_relation"):
         from shedjoin.spark.polled import polled_relation as spark_polled_relation
@@ -135,7 +140,7 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
 
 
 def stop_polling(log: str | Path) -> bool:
-    """Stop to read a table; queries over it wait from then on, and fail in the end.
+    """Stop polling a table. Queries over it then wait, and fail after their timeout.
 
     Parameters
     ----------
@@ -145,7 +150,7 @@ def stop_polling(log: str | Path) -> bool:
     Returns
     -------
     bool
-        Whether this process was reading it.
+        Whether this process was polling it.
     """
     with spark_for("stop_polling"):
         from shedjoin.spark.poller import stop_polling as spark_stop_polling

@@ -40,15 +40,15 @@ def size(  # noqa: PLR0913  (two streams; all else by keyword)
     micro_batch: Duration | None = None,
     progress: Callable[[str, float], None] | None = None,
 ) -> Sizing:
-    """Measure on archived streams how much memory a join needs for which recall.
+    """Measure on archived streams how recall depends on memory.
 
-    The join itself runs over the archives, in this process and without Spark: once
-    without a budget, then once for each memory size. Recall is what a run emitted of
-    what the exact join emits; nothing is estimated.
+    The join runs over the archives in this process, without Spark: once without a
+    budget, then once for each memory size. The recall of a run is the number of its
+    results divided by that of the exact join. It is counted, not estimated.
 
-    Archives are read by ranges of event time, a million rows or one micro-batch at a
-    time, once for each run. Parquet files may lie in any order, but are read faster if
-    their row groups follow event time.
+    Each run reads the archives once, by ranges of event time. A range has a million
+    rows at most, unless a single micro-batch has more. Parquet files may lie in any
+    order, but are read faster if their row groups are sorted by event time.
 
     Parameters
     ----------
@@ -58,23 +58,23 @@ def size(  # noqa: PLR0913  (two streams; all else by keyword)
     on, within
         As in :func:`join`.
     time : (str, str)
-        Event-time columns. Rows without a time are left out.
+        Event-time columns. Rows without a time are ignored.
     keep : goal or policy, optional
         As in :func:`join`. With ``MostImportant`` recall is the share of importance.
     lateness : duration, or (duration, duration)
-        The delays of the query's watermarks: rows are held for so much longer.
+        Delays of the query's watermarks. Rows are held for that much longer.
     options : Options, optional
         As in :func:`join`: ``Options(shards=8)`` divides the budget between 8 shards.
     columns : (sequence, sequence), optional
-        Columns of the left and of the right stream that the query will carry, keys and
-        time included; None is all of them. Each column takes memory.
+        Columns of the left and of the right stream that the query will carry, including
+        keys and time. None is all columns. Each column takes memory.
     parts : sequence of float, default (0.05, 0.1, 0.25, 0.5)
-        Memory sizes to measure, as parts of a budget that holds all that the exact
-        join holds. That budget itself is always measured.
+        Memory sizes to measure, as parts of the budget that has room for all rows that
+        the exact join holds. That budget itself is always measured.
     micro_batch : duration, optional
         Length of a micro-batch in event time, such as the trigger interval of the
         query. By default a 24th of the time for which rows are held, but at least a
-        second, and longer where there would be more than 2,400 micro-batches.
+        second. It is longer if there would otherwise be more than 2,400 micro-batches.
     progress : callable, optional
         Called with the name of the run and the share of its rows that is done. By
         default both are shown on standard error, if that is a terminal.
@@ -82,7 +82,7 @@ def size(  # noqa: PLR0913  (two streams; all else by keyword)
     Returns
     -------
     Sizing
-        Print it for a table. ``budget_for(0.95)`` gives the budget for a recall,
+        Printed, it is a table. ``budget_for(0.95)`` gives the budget for a recall,
         ``memory_for(0.95)`` its bytes, and ``plot("recall.png")`` draws the curve.
 
     Examples

@@ -13,7 +13,7 @@ Cube: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[np.float64]]
 IntGrid: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int64]]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 HalfArray: TypeAlias = npt.NDArray[np.float32]
-"""Real numbers of half a word."""
+"""Real numbers of 32 bits."""
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 ByteArray: TypeAlias = npt.NDArray[np.uint8]
 OffsetArray: TypeAlias = npt.NDArray[np.int32]
@@ -22,4 +22,4 @@ LinkGrid: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 Records: TypeAlias = np.ndarray[Any, np.dtype[np.void]]
 """Rows of named fields."""
 Record: TypeAlias = Any
-"""One of them: what is written to it is written to where it lies."""
+"""One row of ``Records``: what is written to it changes the array."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from shedjoin import Control
+from shedjoin.control.record import Entry
 from shedjoin.spark.control import tell_what_stands
 
 
@@ -34,3 +35,13 @@ def test_a_query_that_starts_says_so(
     said = record.getMessage()
     assert f"{name}, which sets budget" in said
     assert 'control.send(budget="as started")' in said
+
+
+def test_a_message_that_was_refused_does_not_stand(tmp_path: Path) -> None:
+    control = Control(tmp_path)
+    first = control.send(policy={"name": "Rand"})
+    refused = control.send(policy={"name": "PpsCluster"})
+    entries = [Entry(3, first, ""), Entry(5, refused, "it samples")]
+    control.note("query-ads", entries)
+    assert control.standing("ads")["policy"][0] == first
+    assert control.standing("others")["policy"][0] == refused

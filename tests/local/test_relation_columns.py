@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -11,6 +12,10 @@ import pytest
 
 from shedjoin import Budget, Options, Relation, Within, local
 from shedjoin.errors import ColumnError, ParameterError
+from shedjoin.operators.frame import results
+from shedjoin.operators.frame.combine import Met, joined_columns
+from shedjoin.operators.star import matches
+from shedjoin.spec.streams import JoinSpec
 
 SECOND = 1_000_000
 BEFORE, AFTER = 8, 5
@@ -158,6 +163,50 @@ def test_equals_nested_loops(seed: int, table: bool) -> None:
     )
     assert found
     assert run.results.schema.field("bid").type == pa.float64()
+
+
+@pytest.mark.parametrize("late", [True, False], ids=["relation last", "rows last"])
+def test_large_values_are_gathered_in_pieces(
+    late: bool,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Many results with a large value of the relation are not in memory at once."""
+    found, whole = [], joined_columns
+
+    def noted(spec: JoinSpec, met: list[Met]) -> Iterator[pa.RecordBatch]:
+        found.append(met[0].at.size)
+        yield from whole(spec, met)
+
+    monkeypatch.setattr(matches, "joined_columns", noted)
+    monkeypatch.setattr(results, "ROOM_BYTES", 100_000)
+    count = 40
+    left, right = (
+        pa.table({key: [1] * count, f"{key}_time": times(list(range(count)))})
+        for key in ("a", "b")
+    )
+    made = pa.table(
+        {"a": [1], "b": [1], "doc": ["x" * 1000], "at": times([0]), "what": ["insert"]}
+    )
+    none = left.slice(0, 0), right.slice(0, 0), made.slice(0, 0)
+    rows_first = [(left, right, none[2]), (*none[:2], made)]
+    batches = rows_first if late else [(*none[:2], made), (left, right, none[2])]
+    relation = Relation(
+        *(none[2],),
+        left="a",
+        right="b",
+        change=("what", "at"),
+        delay="1 minute",
+        columns="doc",
+    )
+    run = local.join(
+        batches,
+        through=relation,
+        within="1 minute",
+        time={"left": "a_time", "right": "b_time"},
+        lateness="1 minute",
+    )
+    assert run.results.num_rows == sum(found) == count**2
+    assert max(found) <= 100
 
 
 def test_of_a_lookup_join_too() -> None:

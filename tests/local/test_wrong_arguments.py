@@ -31,6 +31,23 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a negative window": ({"within": "-1 second"}, "has a negative duration"),
     "one suffix": ({"suffixes": "_l"}, "suffixes='_l' is not a name for each side"),
     "a condition": ({"on": Condition()}, "names no key columns"),
+    "keys without an order": (
+        {"on": {"left": {"a", "b"}, "right": {"c", "d"}}},
+        "has no order",
+    ),
+    "half an on": ({"on": {"left": "ad_id"}}, "on is given for"),
+    "a name that is no text": ({"on": {"left": "ad_id", 5: "ad_id"}}, "on is given"),
+    "a key of one stream": ({"on": "shown_at"}, "the right stream has no column"),
+    "a window by hand": (
+        {"within": {"before": "1 second", "after": "1 minute"}},
+        "does not say how long rows of each stream wait",
+    ),
+    "a bare relation": ({"on": None, "through": BATCHES[0][0]}, "not a relation"),
+    "an order of steps that is none": (
+        {"discipline": "probe"},
+        r"discipline='probe'\) is not known",
+    ),
+    "a budget as a dict": ({"budget": {"rows": 5}}, "is not a budget"),
     "half a shard": ({"shards": 1.5}, r"shards=1.5\) is not a count"),
     "no scheme": (
         {"budget": Budget(rows=5), "recompute": "often"},
@@ -140,3 +157,27 @@ def test_slips_are_told_what_was_meant(slip: Callable[[], Any], better: str) -> 
     with pytest.raises(ParameterError) as raised:
         slip()
     assert better in raised.value.fix
+
+
+@pytest.mark.parametrize(
+    ("given", "fix"),
+    [
+        ({"on": "shown_at"}, 'on={"left": ..., "right": ...}'),
+        ({"on": {"id": "order_id"}}, "on={'left': 'id', 'right': 'order_id'}"),
+        ({"budget": {"rows": 5}}, "Budget(rows=5)"),
+        ({"budget": 1000}, "Budget(rows=1000)"),
+        ({"within": {"after": "1 minute"}}, "Within(after='1 minute')"),
+        ({"through": BATCHES[0][0]}, "shedjoin.Relation("),
+    ],
+)
+def test_what_to_write_instead(given: dict[str, Any], fix: str) -> None:
+    """The answer contains what was meant, with the values that were given."""
+    usual: dict[str, Any] = {"on": "ad_id", "within": "1 minute"}
+    with pytest.raises(ShedjoinError) as raised:
+        local.join(BATCHES, time=("shown_at", "clicked_at"), **(usual | given))
+    assert fix in raised.value.fix
+
+
+def test_rows_as_text() -> None:
+    with pytest.raises(ParameterError, match=r"write Budget\(rows=100\)"):
+        Budget(rows="100")  # type: ignore[arg-type]

@@ -96,7 +96,7 @@ def test_unchanged(spark: SparkSession, old: Path, folder: Path) -> None:
     [
         (
             {"within": Within(before="1 minute", after="2 minutes")},
-            "rows of the left stream wait 0:01:00 in it and 0:02:00 in the query",
+            "rows of the left stream wait 60 s in it, and 120 s now",
         ),
         (
             {"on": {"left": ["k", "left"], "right": ["k", "right"]}},

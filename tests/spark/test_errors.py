@@ -138,9 +138,9 @@ WRONG: dict[str, tuple[Make, Make, dict[str, Any], type[ShedjoinError], str, str
         'call right.withWatermark("right_time", "10 minutes") first.',
     ),
     "a watermark on another column": (
-        *(GOOD_LEFT, GOOD_RIGHT, {"time": ("v", "right_time")}, ColumnError),
-        "the left stream has no watermark on 'v'",
-        'call left.withWatermark("v", "10 minutes") first.',
+        *(GOOD_LEFT, GOOD_RIGHT, {"time": ("v", "right_time")}, ColumnTypeError),
+        "the event time 'v' of the left stream is of type int",
+        "cast it to a timestamp, before withWatermark if it has one",
     ),
     "no time for tables": (
         *(table(LEFT), table(RIGHT), {}, ColumnError),
@@ -165,7 +165,7 @@ WRONG: dict[str, tuple[Make, Make, dict[str, Any], type[ShedjoinError], str, str
     "missing column": (
         *(GOOD_LEFT, GOOD_RIGHT, {"on": "id"}, ColumnError),
         "the left stream has no column 'id'",
-        "use one of its columns: 'k', 'left_time', 'v'.",
+        "use one of its columns: 'k', 'left_time', 'v'; if the streams call it",
     ),
     "missing on the right": (
         *(GOOD_LEFT, GOOD_RIGHT, {"on": {"left": "k", "right": "v"}}, ColumnError),

@@ -257,14 +257,6 @@ def test_a_joined_stream_gives_what_joined_tables_give(
 
 
 WRONG: dict[str, tuple[str, dict[str, Any], type[ShedjoinError], str, str]] = {
-    "no weights": (
-        *("t timestamp, _cluster long, price double", {}, ColumnError),
-        *("no column '_weight'", 'withColumn("_weight", lit(1.0))'),
-    ),
-    "no clusters": (
-        *("t timestamp, _weight double, price double", {}, ColumnError),
-        *("no column '_cluster'", "join with a sampling policy"),
-    ),
     "no window": (
         *(BASE, {"window": "a while"}, ParameterError),
         *("'a while' is not a duration", '"90 seconds"'),

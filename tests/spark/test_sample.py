@@ -220,3 +220,22 @@ def test_wrong_use(case: str, spark: SparkSession, tmp_path: Path) -> None:
     shown, _, mend = str(raised.value).partition("\nFix: ")
     assert problem in shown
     assert fix in mend
+
+
+def test_rows_without_their_weights(spark: SparkSession) -> None:
+    """They are known for a sample; and a column of a stream is no weight."""
+    frames = [
+        spark.sql(f"select 1 k, timestamp'2024-01-01' {name}, 2.0 {weight}")
+        for name, weight in zip(TIMES, ("_weight", "w"), strict=True)
+    ]
+    exact = shedjoin.join(*frames, on="k", within=MINUTE, time=TIMES)
+    plain = shedjoin.aggregate(exact, window="1 day", aggregates={"n": Count()})
+    assert plain.columns == ["window", "n"]
+    renamed = frames[0].withColumnRenamed("_weight", "v"), frames[1]
+    sample = shedjoin.join(
+        *renamed, on="k", within=MINUTE, time=TIMES, budget=BUDGET, keep=Sample()
+    )
+    asked: dict[str, Any] = {"window": "1 day", "aggregates": {"n": Count()}}
+    assert "n_low" in shedjoin.aggregate(sample, **asked).columns
+    with pytest.raises(ColumnError, match="no column '_weight'"):
+        shedjoin.aggregate(sample.select(*TIMES, "k"), **asked)

@@ -1,4 +1,4 @@
-"""``shedjoin calibrate``: what the work of a join costs on an engine."""
+"""``shedjoin calibrate``: what the work of a join costs on Spark."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SAYS = {
 def measure(
     control: Annotated[
         Path | None,
-        typer.Argument(help="Control folder that is to know the costs from now on."),
+        typer.Argument(help="Control folder in which to store the costs."),
     ] = None,
     scratch: Annotated[
         Path | None,
@@ -35,13 +35,13 @@ def measure(
         typer.Option(min=1, help="Shards of the join to come; else one for each core."),
     ] = None,
 ) -> None:
-    """Measure what the work of a join costs on Spark, in about a minute.
+    """Measure the seconds that the work of a join takes on Spark, in about a minute.
 
-    The session is that of the environment: its master, cores and settings.
+    The Spark session has the settings of the environment: master, cores and all others.
     """
     from shedjoin.spark.calibration import calibrate
 
-    # Else workers run whatever python3 is first on the path, which may not know us.
+    # Otherwise workers run the python3 that is first on the path, perhaps without us.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     costs = calibrate(scratch, shards, tell=Console(stderr=True).print)
     table = Table("seconds", "of", box=None)

@@ -1,4 +1,4 @@
-"""``shedjoin control``: send messages to running joins, and see what became of them."""
+"""``shedjoin control``: send messages to joins, and see what became of them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def send(
 
 @app.command("list")
 def list_messages(folder: Folder) -> None:
-    """Show the messages of a folder, and what every join made of them."""
+    """Show the messages of a folder, and what became of them in every join."""
     control = Control(folder)
     names = ("message", "sets", "join", "from micro-batch", "refused because")
     table = Table(*names, box=None)
@@ -67,7 +67,7 @@ def list_messages(folder: Folder) -> None:
 
 
 def _sets(message: Path) -> str:
-    """What a message sets, shortened; nothing if it is gone or no message."""
+    """Settings of a message, shortened; empty if it cannot be read."""
     try:
         settings = decode_message(message.read_bytes())
     except (OSError, ShedjoinError):
@@ -77,7 +77,7 @@ def _sets(message: Path) -> str:
 
 
 def _show_loads(control: Control) -> None:
-    """Show how the time of micro-batches is kept, of joins that have a CPU budget."""
+    """Show the time of the micro-batches of joins that have a CPU budget."""
     names = ("micro_batch", "seconds", "target", "floor", "share")
     table = Table("join", *(name.replace("_", "-") for name in names), box=None)
     for join in control.joins():
@@ -89,6 +89,6 @@ def _show_loads(control: Control) -> None:
 
 
 def fail(problem: str, fix: str) -> NoReturn:
-    """Say what is wrong and how to mend it, and end with the status of a wrong call."""
+    """Print what is wrong and how to mend it, and exit with the status of misuse."""
     Console(stderr=True).print(f"{problem}\nFix: {fix}", markup=False, highlight=False)
     raise typer.Exit(2)

@@ -40,7 +40,8 @@ def measure(  # noqa: PLR0913  (a parameter for each option)
         str | None, typer.Option(help="How far after the left row, if it differs.")
     ] = None,
     keep_importance: Annotated[
-        str | None, typer.Option(help="Column: recall is the share of its sum.")
+        str | None,
+        typer.Option(help="Column of importance: recall is the share of its sum."),
     ] = None,
     columns: Annotated[
         tuple[str, str] | None,
@@ -59,7 +60,7 @@ def measure(  # noqa: PLR0913  (a parameter for each option)
         str | None, typer.Option(help="Trigger interval of the query.")
     ] = None,
     recall: Annotated[
-        float | None, typer.Option(help="Say how much memory has this recall.")
+        float | None, typer.Option(help="Print the memory that this recall needs.")
     ] = None,
     plot: Annotated[
         Path | None, typer.Option(help="Draw the curve into this file.")
@@ -67,7 +68,7 @@ def measure(  # noqa: PLR0913  (a parameter for each option)
 ) -> None:
     """Measure recall against memory on archived streams, before a query is started.
 
-    --within reaches both ways; --after alone is for right rows that come later.
+    --within holds in both directions. --after alone is for right rows that come later.
     """
     keys = [name.partition("=") for name in on.split(",")]
     carried = [own.split(",") for own in columns] if columns else (None, None)
@@ -102,7 +103,7 @@ def measure(  # noqa: PLR0913  (a parameter for each option)
 
 @contextmanager
 def _bars() -> Iterator[Callable[[str, float], None]]:
-    """A bar for each run, if anyone can see it."""
+    """A progress bar for each run, if standard error is a terminal."""
     console = Console(stderr=True)
     tasks: dict[str, TaskID] = {}
     with Progress(console=console, disable=not console.is_terminal) as bars:

@@ -1,8 +1,8 @@
-"""Arrivals: the rows of one micro-batch and shard, in an order of their own.
+"""Arrivals: the rows of one micro-batch and shard, in a fixed order.
 
-Rows travel in *blobs*, Arrow streams of bounded size. A blob is known by the SHA-256
-of its bytes, and blobs are taken in the order (stream, digest): the order in which a
-shuffle or a retried task delivers them does not matter.
+Rows travel in *blobs*, Arrow streams of bounded size. A blob is identified by the
+SHA-256 of its bytes, and blobs are taken in the order (stream, digest). So the order in
+which a shuffle or a retried task delivers them does not matter.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Blob(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Arrivals of one stream that are not late, with how many came and were late."""
+    """Arrivals of one stream without late ones; ``seen`` counts all that came."""
 
     stream: int
     rows: pa.RecordBatch
@@ -46,16 +46,16 @@ def digest(payload: bytes | pa.Buffer) -> bytes:
 
 
 def pieces_of(blobs: Iterable[Blob], stream: int) -> Iterator[pa.RecordBatch]:
-    """Rows of one stream in their own order, blob by blob."""
+    """Yield the rows of one stream in the fixed order, blob by blob."""
     mine = (blob for blob in blobs if blob.stream == stream)
     for blob in sorted(mine, key=lambda blob: blob.digest):
         yield from decode_rows(blob.payload)
 
 
 def row_counts(blobs: Iterable[Blob], streams: int) -> IntArray:
-    """Count the rows of each stream, late ones among them.
+    """Count the rows of each stream, late ones included.
 
-    Rows are not looked at: blobs share their memory with them.
+    This reads no values: the decoded batches share the memory of their blobs.
     """
     counts = np.zeros(streams, np.int64)
     for blob in (blob for blob in blobs if blob.stream >= 0):
@@ -64,16 +64,17 @@ def row_counts(blobs: Iterable[Blob], streams: int) -> IntArray:
 
 
 def chunks(blobs: Iterable[Blob], spec: JoinSpec, late_ms: int) -> Iterator[Chunk]:
-    """Arrivals in their own order, in bounded chunks, late ones left out."""
+    """Yield the arrivals in the fixed order, in bounded chunks, without late ones."""
     for stream in range(len(spec.streams)):
         for rows in chunked(pieces_of(blobs, stream)):
             yield timely(stream, rows, spec, late_ms)
 
 
 def timely(stream: int, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int) -> Chunk:
-    """Rows that are not late (``time <= late_ms``).
+    """Keep the rows that are not late; a row is late if ``time <= late_ms``.
 
-    Times after the year 146,000 are no times: a window beyond them would overflow.
+    Rows with times after the year 146,000 are dropped as well: the end of their window
+    would overflow.
     """
     taken, hot = on_time(stream, rows, spec, late_ms)
     own = rows if taken is None else rows.take(pa.array(taken))
@@ -83,7 +84,7 @@ def timely(stream: int, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int) -> C
 def on_time(
     stream: int, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int
 ) -> tuple[IntArray | None, Hot]:
-    """Which rows are not late, None if all are on time; and their hot columns."""
+    """Indices of the rows on time, or None if all are, and their hot columns."""
     hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
     late_us = spec.late_us(stream, late_ms)
     taken = (hot.time > late_us) & (hot.time < _END_US)

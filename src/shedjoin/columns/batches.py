@@ -11,15 +11,16 @@ CHUNK_BYTES = 32 << 20
 
 
 PIECE_BYTES = 1 << 19
-"""What travels and is stored is cut into pieces of about this size.
+"""Rows are sent and stored in pieces of about this size.
 
-The JVM's collector treats arrays from half a region on (0.5 to 2 MB with common heaps)
-as *humongous*: each is given regions of its own and may start a marking cycle.
+The JVM's garbage collector treats arrays of half a region and more (0.5 to 2 MB with
+common heaps) as *humongous*: each gets regions of its own and may start a marking
+cycle.
 """
 
 
 def pieces(batch: pa.RecordBatch, size: int) -> Iterator[pa.RecordBatch]:
-    """Cut a record batch into slices of about ``size`` bytes, equal in rows."""
+    """Cut a batch into slices of about ``size`` bytes, with equal numbers of rows."""
     count = -(-batch.nbytes // size)
     rows = max(1, -(-batch.num_rows // max(1, count)))
     for start in range(0, batch.num_rows, rows):
@@ -29,9 +30,9 @@ def pieces(batch: pa.RecordBatch, size: int) -> Iterator[pa.RecordBatch]:
 def grouped(
     batches: Iterable[pa.RecordBatch], size: int
 ) -> Iterator[list[pa.RecordBatch]]:
-    """Cut a stream of record batches whenever it has come to ``size`` bytes.
+    """Group record batches into lists of about ``size`` bytes or more.
 
-    Batches without rows are left out, and so are groups without batches.
+    Empty batches are left out, and no group is empty. The last group may be smaller.
     """
     group: list[pa.RecordBatch] = []
     room = size
@@ -47,6 +48,6 @@ def grouped(
 
 
 def chunked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Put record batches together into chunks."""
+    """Concatenate record batches into chunks of about ``CHUNK_BYTES``."""
     for group in grouped(batches, CHUNK_BYTES):
         yield pa.concat_batches(group) if len(group) > 1 else group[0]

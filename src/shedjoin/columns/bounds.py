@@ -1,8 +1,8 @@
-"""What a row asks of rows of other streams: that their order codes lie in a range.
+"""Bounds: the range of order codes that a row allows the rows of other streams.
 
-Every term is such a range, and the ends are exact. Subtraction rounds, but never turns
-an order around, so of the numbers that are within ``eps`` of a value none is missing
-in between: it is enough to find the first and the last of them.
+Every term is such a range, and its ends are exact. Floating-point subtraction rounds,
+but it is monotonic. So the numbers within ``eps`` of a value have no gaps, and it is
+enough to find the first and the last of them.
 """
 
 from __future__ import annotations
@@ -20,24 +20,24 @@ _MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class Bounds(NamedTuple):
-    """Codes from ``low`` to ``high``, both included; or all others."""
+    """Codes from ``low`` to ``high``, both inclusive; all others if not ``inside``."""
 
     low: IntArray
     high: IntArray
     inside: bool = True
 
     def take(self, at: IntArray) -> Bounds:
-        """Those of some rows."""
+        """Bounds of some of the rows."""
         return Bounds(self.low[at], self.high[at], self.inside)
 
     def within(self, other: Bounds) -> Bounds:
-        """Codes that lie in both."""
+        """Intersection of two ranges."""
         low, high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
         return Bounds(low, high)
 
 
 def bounds_of(term: BandTerm | CompareTerm, stream: int, codes: IntArray) -> Bounds:
-    """What rows of a stream ask of the other streams of a term."""
+    """Bounds that rows of a stream set for the other streams of a term."""
     if isinstance(term, BandTerm):
         return band_bounds(term, codes)
     operator = term.operator
@@ -47,7 +47,7 @@ def bounds_of(term: BandTerm | CompareTerm, stream: int, codes: IntArray) -> Bou
 
 
 def compare_bounds(operator: str, codes: IntArray) -> Bounds:
-    """Codes that compare so with those given."""
+    """Bounds of the codes x for which ``x operator code`` holds."""
     low, high = np.full_like(codes, _LEAST), np.full_like(codes, _MOST)
     if operator in ("=", "!="):
         return Bounds(codes, codes, operator == "=")
@@ -61,7 +61,7 @@ def compare_bounds(operator: str, codes: IntArray) -> Bounds:
 
 
 def band_bounds(term: BandTerm, codes: IntArray) -> Bounds:
-    """Codes of values that are within ``eps`` of those given."""
+    """Bounds of the codes whose values are within ``eps`` of the given ones."""
     if term.kind == "integer":
         return Bounds(_moved(codes, term.eps, -1), _moved(codes, term.eps, 1))
     values = values_of(codes, term.kind)
@@ -73,13 +73,13 @@ def band_bounds(term: BandTerm, codes: IntArray) -> Bounds:
 
 
 def _without(empty: BoolArray, bounds: Bounds) -> Bounds:
-    """Bounds that hold nothing for some rows."""
+    """Replace the bounds of some rows by an empty range."""
     low, high = np.where(empty, 1, bounds.low), np.where(empty, 0, bounds.high)
     return Bounds(low, high)
 
 
 def _moved(codes: IntArray, eps: float, sign: int) -> IntArray:
-    """Integers moved by ``eps``, but not beyond the last there is."""
+    """Move integers by ``eps``, but not beyond 64 bits."""
     left = int(eps)
     while left:
         step = min(left, _MOST)
@@ -92,14 +92,15 @@ def _moved(codes: IntArray, eps: float, sign: int) -> IntArray:
 
 
 def _last_within(values: Reals, term: BandTerm) -> Reals:
-    """The greatest x for which ``x - value`` as computed is at most ``eps``.
+    """Greatest x for which ``x - value``, as computed, is at most ``eps``.
 
-    That is value + eps, or a neighbour of it; only where the two nearly cancel each
-    other, many numbers further on are still so near.
+    Usually that is value + eps or a neighbour of it. If value and eps nearly cancel
+    each other, numbers further away can qualify as well. Then the greatest is found by
+    bisection.
     """
     real, rising = values.dtype.type, values.dtype.type(np.inf)
     with np.errstate(over="ignore"):
-        # Rounding an eps of 64 bits to 32 only makes a worse first guess.
+        # Rounding eps from 64 to 32 bits only makes the first guess worse.
         guess = values + real(term.eps)
         found = np.where(
             _is_near(guess, values, term), guess, np.nextafter(guess, -rising)
@@ -115,12 +116,12 @@ def _last_within(values: Reals, term: BandTerm) -> Reals:
 
 
 def _halved(values: Reals, term: BandTerm) -> Reals:
-    """The same, by halving: each value itself is near enough, and infinity is not."""
+    """Same by bisection: each value itself is near enough, and infinity is not."""
     low, high = codes_of(values), codes_of(np.full_like(values, np.inf))
     left = np.flatnonzero(low + 1 != high)
     while left.size:
         a, b = low[left], high[left]
-        middle = (a & b) + ((a ^ b) >> 1)  # halfway, though a + b may overflow
+        middle = (a & b) + ((a ^ b) >> 1)  # halfway; a + b may overflow
         near = _is_near(values_of(middle, term.kind), values[left], term)
         low[left], high[left] = np.where(near, middle, a), np.where(near, b, middle)
         left = left[low[left] + 1 != high[left]]
@@ -128,9 +129,9 @@ def _halved(values: Reals, term: BandTerm) -> Reals:
 
 
 def _is_near(numbers: Reals, values: Reals, term: BandTerm) -> BoolArray:
-    """Whether numbers are near enough to values, or less than them."""
+    """Whether the numbers exceed the values by at most ``eps``."""
     with np.errstate(over="ignore"):
         difference = numbers - values
-    # Spark compares as 64 bits, whatever the difference was computed in.
+    # Spark compares in 64 bits, whatever type the difference was computed in.
     near: BoolArray = difference.astype(np.float64) <= np.float64(term.eps)
     return near

@@ -1,4 +1,4 @@
-"""Cells from a sample of values."""
+"""Cells of a band, cut from a sample of its values."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ from shedjoin.spec.cells import Cells
 from shedjoin.spec.predicates import Band
 
 _NARROWEST = 2
-"""Widths of a cell in eps: narrower ones would copy more rows than they spread."""
+"""Least width of a cell, in eps. Narrower cells would copy more rows than they
+spread."""
 
 
 def cells_of(values: pa.Array | pa.ChunkedArray, band: Band, shards: int) -> Cells:
     """Cut values into cells of equal load.
 
-    Cells end at quantiles of the values, but none is narrower than two ``eps``. One
-    that still holds more than its share, because values crowd there, is split.
+    Cells end at quantiles of the values, but no cell is narrower than two ``eps``.
+    Where many values lie close together, a cell can still hold more than its share.
+    Such a cell is split into pieces.
 
     Parameters
     ----------
     values : pyarrow.Array or pyarrow.ChunkedArray
-        A sample of the column, some thousand values. Of a Spark DataFrame
+        A sample of the column, a few thousand values. From a Spark DataFrame, take
         ``df.select("price").sample(0.01).toArrow()["price"]``.
     band : Band
-        The predicate that is joined by.
+        The band predicate of the join.
     shards : int
         Number of shards of the join.
 
@@ -79,7 +81,7 @@ def cells_of(values: pa.Array | pa.ChunkedArray, band: Band, shards: int) -> Cel
 
 
 def _finite(values: pa.Array | pa.ChunkedArray) -> npt.NDArray[Any]:
-    """Sorted numbers of a column, those that are near something."""
+    """Finite numbers of a column, sorted."""
     if isinstance(values, pa.ChunkedArray):
         values = values.combine_chunks()
     kind = kind_of_type(values.type)

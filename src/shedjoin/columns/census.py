@@ -1,8 +1,8 @@
-"""The census: how many rows came for which keys, told to all shards.
+"""The census: counts of arrived rows by cells of keys, sent to all shards.
 
 Every task that packs rows also counts them, by *cells* of keys and slots of time, and
-sends its counts to every shard. So all shards know the same of what came to any of
-them, and come to the same division of a budget without asking each other.
+sends its counts to every shard. So every shard has the same counts for all shards. From
+these all shards compute the same division of a budget, without communication.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import IntArray
 
 CENSUS = -2
-"""In place of a stream: the blob is a census."""
+"""Stream number of a blob that holds a census."""
 _CELLS, _MOST = 1 << 12, 64
-"""Cells of all shards, about, and of one shard at most."""
+"""Cells of all shards together (about), and the most that one shard has."""
 WINDOW_SLOTS = 8
 _SHORTEST_US = 1_000_000
-"""Slots of a window, and how long one is at least."""
+"""Slots of a window, and the least length of a slot."""
 _CLOSE = 1 << 20
 _ENTRIES = 1 << 15
-"""Counts that a task sends at most: in a micro-batch of many windows slots are
+"""Most counts that a task sends. If a micro-batch spans many windows, slots are made
 longer."""
 
 
 class Counts(NamedTuple):
-    """Rows, and their bytes, by stream, slot and cell."""
+    """Number and bytes of rows, by stream, slot and cell."""
 
     stream: IntArray
     slot: IntArray
@@ -45,12 +45,12 @@ class Counts(NamedTuple):
 
 
 def may_share(spec: JoinSpec) -> bool:
-    """Whether shards can share a budget by what comes: if keys say where rows go."""
+    """Whether shards can share a budget by census: only if rows are placed by key."""
     return spec.shards > 1 and spec.placement == "key" and spec.relation is None
 
 
 def is_shared(spec: JoinSpec) -> bool:
-    """Whether shards share the budget that they have."""
+    """Whether shards share the memory budget that the join has."""
     if spec.shedding is None or not may_share(spec):
         return False
     budget = spec.shedding.budget
@@ -58,12 +58,12 @@ def is_shared(spec: JoinSpec) -> bool:
 
 
 def cells_of_shard(shards: int) -> int:
-    """Cells of keys that each shard has."""
+    """Number of cells of keys in each shard."""
     return min(max(_CELLS // shards, 1), _MOST)
 
 
 def slot_us(spec: JoinSpec) -> int:
-    """How long a slot of time is."""
+    """Length of a slot of time in microseconds."""
     return max(spec.window_us // WINDOW_SLOTS, _SHORTEST_US)
 
 
@@ -75,9 +75,9 @@ class Counter:
     spec : JoinSpec
         The join.
     stream : int
-        Which stream.
+        Number of the stream.
     has_sizes : bool
-        Whether bytes are counted; a budget in rows has no use for them.
+        Whether to count bytes. A budget in rows does not need them.
     """
 
     def __init__(self, spec: JoinSpec, stream: int, *, has_sizes: bool) -> None:
@@ -96,7 +96,7 @@ class Counter:
         self._put(*(np.concatenate(both) for both in zip(own, came, strict=True)))
 
     def blob(self) -> Blob | None:
-        """All that was counted; None if there was nothing."""
+        """Census of all rows that were added, or None if there were none."""
         if not self._place.size:
             return None
         longer = 0
@@ -125,7 +125,7 @@ class Counter:
 
 
 def _counted(place: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Places that there are, how often, and their bytes; ``sizes`` may be empty."""
+    """Distinct places, how often each occurs, and its bytes if there are sizes."""
     first = int(place.min()) if place.size else 0
     if place.size and int(place.max()) - first < _CLOSE:  # without sorting
         number = np.bincount(place - first)
@@ -141,7 +141,7 @@ def _counted(place: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray, IntA
 
 
 def counts_in(blobs: Iterable[Blob]) -> Counts:
-    """All counts that came with a micro-batch."""
+    """Read all counts that came with a micro-batch."""
     names = Counts._fields
     parts = [
         [batch.column(name).to_numpy().astype(np.int64) for name in names]

@@ -1,8 +1,8 @@
 """Order codes: values as 64-bit integers that compare as Spark compares the values.
 
-Of floating-point numbers a NaN equals a NaN and is greater than all others, and minus
-zero equals zero. The code of a number is its bits, with those below the sign turned
-over if it is negative; so neighbouring codes are neighbouring numbers.
+A floating-point NaN equals a NaN and is greater than all other numbers, and minus zero
+equals zero. The code of a floating-point number is its bits; if it is negative, the
+bits below the sign are inverted. So neighbouring codes are neighbouring numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BITS: dict[Kind, tuple[type[np.signedinteger[Any]], type[np.floating[Any]]]] = 
 
 
 def kind_of_type(kind: pa.DataType) -> Kind | None:
-    """What values of a type are computed as; None for values without a code."""
+    """Type that values are computed in, or None if they have no order code."""
     if pa.types.is_float32(kind):
         return "float32"
     if pa.types.is_float64(kind):
@@ -50,20 +50,20 @@ def codes_of(values: Reals) -> IntArray:
     >>> np.diff(codes).tolist()[2:4], bool((np.diff(codes) <= 0).all())
     ([-4607182418800017408, 0], True)
     """
-    values = values + values.dtype.type(0)  # of the two zeros one is left
+    values = values + values.dtype.type(0)  # minus zero becomes zero
     values[np.isnan(values)] = np.nan
     bits = values.view(np.dtype(f"i{values.itemsize}"))
     return _turned(bits).astype(np.int64)
 
 
 def values_of(codes: IntArray, kind: Kind) -> Reals:
-    """Floating-point numbers of codes."""
+    """Floating-point numbers from their codes."""
     bits, real = _BITS[kind]
     return _turned(codes.astype(bits)).view(real)
 
 
 def _turned(bits: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Turn the bits below the sign over where the sign is set; twice is not at all."""
+    """Invert the bits below the sign if the sign is set; a second call undoes it."""
     width = 8 * bits.itemsize - 1
     turn: npt.NDArray[Any] = bits ^ (
         (bits >> width) & bits.dtype.type((1 << width) - 1)

@@ -13,8 +13,8 @@ from shedjoin.types import IntArray
 
 
 def hash_rows(columns: Sequence[pa.Array]) -> IntArray:
-    """Hash rows; of a null only that it is there counts, or less."""
-    # Compiled kernels are needed only here: importing them takes a moment.
+    """Hash rows; a null hashes like zero or empty text."""
+    # Importing compiled kernels takes time, and only this function needs them.
     from shedjoin.kernels.hashing import chain_bytes, chain_words
 
     out = np.zeros(len(columns[0]), np.int64)

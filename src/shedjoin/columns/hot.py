@@ -20,7 +20,7 @@ class Hot(NamedTuple):
 
 
 def fits_64_bits(kind: pa.DataType) -> bool:
-    """Whether a column of this type can be joined by its own bits."""
+    """Whether values of this type can be compared as 64-bit integers."""
     return bool(
         pa.types.is_integer(kind)
         or pa.types.is_boolean(kind)
@@ -30,13 +30,13 @@ def fits_64_bits(kind: pa.DataType) -> bool:
 
 
 def as_int64(array: pa.Array) -> IntArray:
-    """The bits of a column without nulls as 64-bit integers, shared where possible."""
+    """Bits of a column without nulls as 64-bit integers, zero-copy where possible."""
     integers = as_integers(array).to_numpy(zero_copy_only=False)
     return np.ascontiguousarray(integers, np.int64)
 
 
 def as_integers(array: pa.Array) -> pa.Array:
-    """The bits of a column as a column of 64-bit integers."""
+    """Bits of a column as a column of 64-bit integers."""
     kind = array.type
     if kind == pa.date32():
         array = array.view(pa.int32())
@@ -57,7 +57,7 @@ def in_microseconds(array: pa.Array) -> pa.Array:
 def hot_columns(rows: pa.RecordBatch, stream: StreamSpec, *, direct: bool) -> Hot:
     """Key and time of every row of a batch of that stream.
 
-    Without key columns all rows have the same key, and so meet in one shard.
+    Without key columns, all rows get the same key.
     """
     if stream.keys:
         key = as_int64(rows.column(stream.keys[0] if direct else HASH_COLUMN))

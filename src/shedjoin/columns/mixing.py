@@ -1,6 +1,6 @@
-"""The mixing of :func:`shedjoin.kernels.hashing.mixed` in numpy, without a compiler.
+"""Bit mixing as in :func:`shedjoin.kernels.hashing.mixed`, but in numpy.
 
-The map side and policies spread the bits of whole columns; they start faster if nothing
+The map side and policies mix the bits of whole columns. They start faster if nothing
 has to be compiled or loaded for that.
 """
 
@@ -23,7 +23,7 @@ def mixed_bits(bits: Bits) -> Bits:
     >>> [hex(each) for each in mixed_bits(np.array([0, 1], np.uint64)).tolist()]
     ['0x0', '0x5692161d100b05e5']
     """
-    bits = bits ^ (bits >> np.uint64(30))  # from here on it is our own
+    bits = bits ^ (bits >> np.uint64(30))  # a copy, which is then changed in place
     bits *= _FIRST
     bits ^= bits >> np.uint64(27)
     bits *= _SECOND

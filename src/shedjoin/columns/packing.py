@@ -1,4 +1,4 @@
-"""Packing: the rows of one stream, split by shard into blobs."""
+"""Packing: rows of one stream are split by shard and encoded as blobs."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def pack(
     *,
     steered: bool = False,
 ) -> Iterator[tuple[int, Blob]]:
-    """Blobs of a stream of record batches, each with the shard it belongs to.
+    """Yield the blobs of a stream of record batches, each with its shard.
 
-    By ``routes`` only rows are packed that a fixed relation has. Where shards share a
-    budget, or are ``steered`` and may be given one, the census of all rows follows, for
-    every shard.
+    With ``routes``, rows whose key is not in the fixed relation are left out. If the
+    shards share a budget, or a message may give them one (``steered``), a census of all
+    rows follows for every shard.
     """
     shared = is_shared(spec) or (steered and may_share(spec))
     in_bytes = spec.shedding is not None and spec.shedding.budget.in_bytes
-    has_sizes = in_bytes or steered  # a message may change rows to bytes
+    has_sizes = in_bytes or steered  # a message may set a budget in bytes
     counter = Counter(spec, stream, has_sizes=has_sizes) if shared else None
     for rows in _collected(batches):
         hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
@@ -61,9 +61,9 @@ def pack(
 def pack_relation(
     batches: Iterable[pa.RecordBatch], spec: JoinSpec
 ) -> Iterator[tuple[int, Blob]]:
-    """Blobs of packed relation rows, each with the shard of its right key.
+    """Yield the blobs of packed relation rows, each with the shard of its right key.
 
-    With one stream, its rows and those of the relation meet by their key.
+    If only one stream is joined with the relation, both are placed by their common key.
     """
     key = LEFT_KEY if spec.placement == "key" else RIGHT_KEY
     for rows in _collected(batches):
@@ -79,7 +79,7 @@ def _collected(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 def _split(
     rows: pa.RecordBatch, where: Placed, stream: int, shards: int
 ) -> Iterator[tuple[int, Blob]]:
-    """Blobs of rows that have their places."""
+    """Yield the blobs of rows whose shards are known."""
     for number, part in _parts(rows, where, shards):
         yield from ((number, blob) for blob in _encoded(part, stream))
 
@@ -87,11 +87,11 @@ def _split(
 def _parts(
     rows: pa.RecordBatch, where: Placed, shards: int
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Rows of each shard that gets some."""
+    """Yield the rows of each shard that gets any."""
     shard, small = where.shard, np.min_scalar_type(shards)
     order = np.argsort(shard.astype(small), kind="stable")
     cuts = np.searchsorted(shard[order], np.arange(shards + 1))
-    if where.row is None:  # taking all at once is faster, but copies may be many
+    if where.row is None:  # one take is faster, but there may be many copies
         rows = rows.take(pa.array(order))
     for number in np.flatnonzero(np.diff(cuts)).tolist():
         start, end = cuts[number], cuts[number + 1]

@@ -1,12 +1,12 @@
 """Placing: which shards a row goes to.
 
-By key, a row goes to one shard. Without a key the first stream of the join is the
-*anchor*: each of its rows goes to one shard. Rows of other streams are copied to every
-shard in which a row of the anchor could match them. So all rows of a result meet in
-the shard of its anchor, and nowhere else.
+With a key, a row goes to the shard of its key. Without a key, the first stream of the
+join is the *anchor*: each of its rows goes to one shard. Rows of other streams are
+copied to every shard in which a row of the anchor could match them. So all rows of a
+result meet in the shard of its anchor row, and nowhere else.
 
-All depends on the values of a row alone: a task that is done again must place it as
-before, in whatever order it is given its rows.
+The shards depend only on the values of a row. A task that is retried must place a row
+as before, in whatever order it gets the rows.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from shedjoin.spec.terms import BandTerm
 from shedjoin.types import IntArray
 
 _WIDTH = 8
-"""Width of a cell in eps where none are given: one in four rows is then copied."""
+"""Width of a cell in eps if no cells are given. One row in four is then copied."""
 _FAR = float(1 << 50)
-"""Cells to both sides of zero that are counted by their width."""
+"""Number of cells of that width on each side of zero."""
 
 
 class Placed(NamedTuple):
     """Rows and the shard of each copy.
 
-    ``row`` is None where each has just one. No shards are given where all rows go to
-    all of them.
+    ``row`` is None if each row has exactly one copy. If ``shard`` is then empty, all
+    rows go to all shards.
     """
 
     row: IntArray | None
@@ -44,11 +44,12 @@ class Placed(NamedTuple):
 
 
 def placed(rows: pa.RecordBatch, hot: Hot, stream: int, spec: JoinSpec) -> Placed:
-    """Place rows of a stream."""
+    """Find the shards of the rows of a stream."""
     if spec.placement == "key" or spec.shards == 1:
         return Placed(None, shard_of(hot.key, spec.shards))
     if spec.placement in ("copies", "relation"):
-        # The relation is known where its right key is, and left keys may be anywhere.
+        # A relation row is in the shard of its right key. Its left key does not say
+        # which shard that is, so left rows are copied to all shards.
         copied = (stream == ANCHOR) == (spec.placement == "relation")
         if copied:
             return Placed(None, np.zeros(0, np.int64))
@@ -60,7 +61,7 @@ def placed(rows: pa.RecordBatch, hot: Hot, stream: int, spec: JoinSpec) -> Place
     if stream != ANCHOR:
         low, high, _ = band_bounds(term, codes)
     if term.kind != "integer":
-        # A value that is near nothing has an empty range, and takes any place.
+        # NaN and infinity are within eps of nothing, so any shard will do.
         lone = ~np.isfinite(values_of(codes, term.kind))
         low, high = np.where(lone, 0, low), np.where(lone, 0, high)
     if spec.cells is None:
@@ -75,16 +76,16 @@ def placed(rows: pa.RecordBatch, hot: Hot, stream: int, spec: JoinSpec) -> Place
 
 
 def shard_of(key: IntArray, shards: int) -> IntArray:
-    """Choose the shard of each key: the high bits of its mixed bits.
+    """Shard of each key, from the high bits of its mixed bits.
 
-    The index takes the low bits.
+    The hash index uses the low bits.
     """
     high = mixed_bits(key.view(np.uint64)) >> np.uint64(33)
     return ((high * np.uint64(shards)) >> np.uint64(31)).view(np.int64)
 
 
 def _cell_of(codes: IntArray, term: BandTerm, cells: Cells) -> IntArray:
-    """Cells of values; a value on an edge belongs to the cell above."""
+    """Cell of each value; a value on an edge belongs to the cell above."""
     if term.kind == "integer":
         edges = np.array([_as_int64(edge) for edge in cells.edges], np.int64)
     else:
@@ -97,16 +98,16 @@ def _cell_of(codes: IntArray, term: BandTerm, cells: Cells) -> IntArray:
 def _in_even_cells(
     low: IntArray, high: IntArray, term: BandTerm, shards: int
 ) -> Placed:
-    """Copies for all cells between two values, where cells are equally wide.
+    """Copies for all cells between two values, if cells are equally wide.
 
-    What matters is only that the number of a cell never falls as values rise.
+    Cells are correct if their numbers never decrease as values increase.
     """
     first, last = (_even_cell(end, term) for end in (low, high))
     row, cell = between(first, last)
     shard = shard_of(cell, shards)
     if row.size == low.size:
         return Placed(None, shard)
-    # Two cells may lie in the same shard, and no row comes there twice.
+    # Two cells may lie in the same shard, but a row must get there only once.
     once = np.ones(row.size, np.bool_)
     once[1:] = (row[1:] != row[:-1]) | (shard[1:] != shard[:-1])
     if (last - first).max() <= 1:
@@ -124,20 +125,20 @@ def _even_cell(codes: IntArray, term: BandTerm) -> IntArray:
     with np.errstate(over="ignore"):
         far = np.abs(values) / (_WIDTH * term.eps)
     even = np.floor(np.copysign(np.minimum(far, _FAR), values)).astype(np.int64)
-    # Beyond, neighbouring numbers lie further apart than eps: each is a cell.
+    # Further out, neighbouring numbers are more than eps apart: each is a cell.
     last = codes_of(np.array([_FAR * _WIDTH * term.eps]))
     beyond = int(_FAR) + np.maximum(codes_of(np.abs(values)) - last, 0)
     return np.where(far < _FAR, even, np.where(values < 0, -beyond, beyond))
 
 
 def _copied(first: IntArray, last: IntArray, shards: int) -> Placed:
-    """Copies for all places between two, which take turns with the shards."""
+    """Copies for all places between two; places are assigned to the shards in turn."""
     row, place = between(first, np.minimum(last, first + shards - 1))
     return Placed(row, place % shards)
 
 
 def between(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
-    """Rows repeated for each number from a first to a last one, and those numbers."""
+    """Rows repeated for each number from a first to a last one, and these numbers."""
     counts = last - first + 1
     row = np.repeat(np.arange(first.size), counts)
     place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -145,7 +146,7 @@ def between(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def content(rows: pa.RecordBatch) -> IntArray:
-    """Bits that tell rows apart: a hash of all columns but nested ones."""
+    """Hash of each row over all columns that can be hashed."""
     return hash_rows([each for each in rows.columns if is_hashed(each.type)])
 
 

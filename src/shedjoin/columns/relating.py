@@ -1,4 +1,4 @@
-"""Relation rows as shards hold them: keys of both streams, and when they are active."""
+"""Packed relation rows: the keys of both streams and when they are valid."""
 
 from __future__ import annotations
 
@@ -28,9 +28,10 @@ _CHANGES = ("insert", "delete")
 
 
 class Related(NamedTuple):
-    """Relation rows, or deletions of some, which have an end alone.
+    """Relation rows and deletions; a deletion has an end but no begin.
 
-    ``told`` are hashes of the columns that results contain, if these contain any.
+    ``told`` holds hashes of the relation's columns that are part of the results. It is
+    None if there are no such columns.
     """
 
     left: IntArray
@@ -50,14 +51,14 @@ class Related(NamedTuple):
         return Related(left, right, begin, end, deleted, told)
 
     def take(self, at: IntArray) -> Related:
-        """Some of them."""
+        """Select rows by index."""
         left, right, begin, end = (each[at] for each in self[:4])
         told = None if self.told is None else self.told[at]
         return Related(left, right, begin, end, self.deleted[at], told)
 
     @property
     def others(self) -> IntArray:
-        """What else tells rows apart than keys and times: 0 if nothing does."""
+        """Hashes that tell rows of equal keys and times apart; 0 if there are none."""
         return np.zeros(self.left.size, np.int64) if self.told is None else self.told
 
 
@@ -67,11 +68,11 @@ def relation_rows(
     hashes: Sequence[str] = (),
     streams: int = 2,
 ) -> pa.RecordBatch:
-    """Packed rows: keys and times, and the key columns if keys are hashed.
+    """Pack keys and times of relation rows, and the key columns if keys are hashed.
 
-    ``hashes`` are columns with the hashes of both keys; without them keys are the bits
-    of a column. Rows with a null key relate nothing and are left out. For a join with
-    one stream the rows keep their columns.
+    ``hashes`` names the columns with the hashes of both keys. Without them, keys are
+    the bits of a column. Rows with a null key match nothing and are left out. For a
+    join with one stream, rows keep their columns.
     """
     for name in {name for own in spec.keys[:streams] for name in own}:
         if rows.column(name).null_count:
@@ -108,10 +109,10 @@ def relation_rows(
 def with_hashes(
     rows: pa.RecordBatch, spec: RelationSpec, streams: int = 2
 ) -> pa.RecordBatch:
-    """Rows with a column for the hash of each key, called as in packed rows."""
+    """Add a column with the hash of each key, named as in packed rows."""
     for side, own in enumerate(spec.keys):
         columns = [rows.column(key) for key in own]
-        if side >= streams:  # nulls are values there, and a null is no zero
+        if side >= streams:  # here nulls are values, and must differ from zero
             columns += _nulls(columns)
         hashed = pa.array(hash_rows(columns))
         rows = rows.append_column((LEFT_KEY, RIGHT_KEY)[side], hashed)
@@ -119,17 +120,17 @@ def with_hashes(
 
 
 def _nulls(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Where there are nulls, which a hash passes over."""
+    """Flag nulls in columns of their own, since a hash does not distinguish them."""
     return [pc.cast(pc.is_null(each), pa.int8()) for each in columns]
 
 
 def key_names(side: int, count: int) -> list[str]:
-    """Names of the key columns in packed rows, where keys are hashed."""
+    """Names of the key columns in packed rows if keys are hashed."""
     return [f"__shedjoin_key_{side}_{place}" for place in range(count)]
 
 
 def _with_one_zero(column: pa.Array) -> pa.Array:
-    """Key columns by which equal relations are equal bytes: zero is minus zero."""
+    """Replace minus zero by zero, so that equal relations have equal bytes."""
     if not pa.types.is_floating(column.type):
         return column
     return pc.add(column, pa.scalar(0.0, column.type))
@@ -143,7 +144,7 @@ def _times(rows: pa.RecordBatch, name: str | None, unlimited: int) -> IntArray:
 
 
 def _deleted(column: pa.Array) -> BoolArray:
-    """Which changes are deletions."""
+    """Flags of the changes that are deletions."""
     said = pc.utf8_lower(column.cast(pa.string()))
     unknown = pc.invert(pc.is_in(said, pa.array(_CHANGES)))
     if pc.any(unknown).as_py():

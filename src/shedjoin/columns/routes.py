@@ -1,8 +1,8 @@
-"""Routes: to which shards rows go whose keys a fixed relation has.
+"""Routes: the shards of rows whose keys are in a fixed relation.
 
-Where the relation falls into many small components, all keys of a component go to one
-shard, and so does each row. Otherwise a relation row is known in the shard of its right
-key, and a left row goes to every shard that has a relation row of it.
+If the relation consists of many small components, all keys of a component go to one
+shard. Every row then goes to one shard. Otherwise a relation row is in the shard of its
+right key, and a left row goes to every shard that has a relation row with its key.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from shedjoin.columns.relating import Related
 from shedjoin.types import IntArray
 
 _MANY = 4
-"""Components by shard from which on their shards are about as full as each other; and
-how many times smaller than a shard's part the largest one is to be."""
+"""With this many components per shard, shards are about equally full. The largest
+component must also be this many times smaller than a shard's part."""
 
 
 class Side(NamedTuple):
@@ -30,7 +30,7 @@ class Side(NamedTuple):
 
     @staticmethod
     def of(key: IntArray, shard: IntArray) -> Side:
-        """Put the shards of each key together."""
+        """Group the shards by key."""
         order = np.lexsort((shard, key))
         key, shard = key[order], shard[order]
         new = np.ones(key.size, np.bool_)
@@ -39,10 +39,10 @@ class Side(NamedTuple):
         return Side(keys, np.append(first, np.count_nonzero(new)), shard[new])
 
     def placed(self, key: IntArray) -> Placed:
-        """Rows that have a relation row, with their shards."""
+        """Rows whose key is in the relation, with their shards."""
         if not self.key.size:
             return Placed(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        # Sorted keys are looked up several times as fast: neighbours lie together.
+        # Looking up sorted keys is several times as fast: neighbours lie together.
         order = np.argsort(key)
         at = np.empty(key.size, np.int64)
         at[order] = np.searchsorted(self.key, key[order])
@@ -55,8 +55,9 @@ class Side(NamedTuple):
 class Routes(NamedTuple):
     """Shards of the keys of both streams, and of relation rows.
 
-    ``components`` and ``largest``, in relation rows, say what the relation falls into;
-    ``together`` whether components stay together.
+    ``components`` is the number of connected components, and ``largest`` the number of
+    relation rows in the largest one. ``together`` says whether each component stays in
+    one shard.
     """
 
     sides: tuple[Side, Side]
@@ -81,7 +82,7 @@ class Routes(NamedTuple):
 
 
 def _components(left: IntArray, right: IntArray) -> IntArray:
-    """Number the connected components of relation rows."""
+    """Number of the connected component of each relation row."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -1,10 +1,10 @@
 """One schema for the same columns, whatever session they were read in.
 
-Stored rows meet rows of a later session. Spark labels timestamps with the session's
-time zone, marks columns that cannot be null, and gives text offsets of 32 or 64 bits by
-a setting; none of it is part of a row, and all may change between two starts of a
-query. Nor is the importance of a row, which has a column of its own in the index and
-whose definition may change.
+Stored rows are joined with rows of a later session. Spark labels timestamps with the
+session's time zone, marks columns that cannot be null, and gives text offsets of 32 or
+64 bits depending on a setting. None of this is part of a row, and all of it may change
+between two starts of a query. Importance is not stored with a row either. It has a
+column of its own in the index, and its definition may change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SMALL = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary()}
 
 
 def as_stored(rows: pa.RecordBatch) -> pa.RecordBatch:
-    """Rows as they are stored: in the plain schema, without their importance."""
+    """Rows as they are stored: in the plain schema and without their importance."""
     names = [name for name in rows.schema.names if name != IMPORTANCE_COLUMN]
     return plain(rows.select(names))
 
@@ -38,7 +38,7 @@ def _plain_array(array: pa.Array) -> pa.Array:
 
 
 def plain_type(kind: pa.DataType) -> pa.DataType:
-    """Drop what depends on the session from a type."""
+    """Remove from a type whatever depends on the session."""
     if pa.types.is_timestamp(kind) and kind.tz is not None:
         return pa.timestamp(kind.unit, "UTC")
     if pa.types.is_struct(kind):
@@ -53,8 +53,8 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 def sound(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Rows whose nested columns have all their buffers.
 
-    An empty list of lists comes without offsets from Spark before 4.3, and asking for
-    its size then crashes the process; taking its rows does not, and adds them.
+    Before 4.3, Spark sends an empty list of lists without offsets. Reading its size
+    then crashes the process. Taking its rows is safe, and adds the offsets.
     """
     if any(pa.types.is_nested(column.type) for column in rows.columns):
         return rows.take(pa.array(np.arange(rows.num_rows)))

@@ -37,7 +37,7 @@ def row_sizes(rows: pa.RecordBatch) -> IntArray:
 
 def _sizes(column: pa.Array) -> FloatArray | float:
     kind = column.type
-    if pa.types.is_dictionary(kind):  # its values may stand for other rows
+    if pa.types.is_dictionary(kind):  # its values may belong to other rows
         return _sizes(column.dictionary_decode())
     size: FloatArray | float = column.nbytes / max(1, len(column))
     if pa.types.is_boolean(kind):
@@ -55,14 +55,14 @@ def _sizes(column: pa.Array) -> FloatArray | float:
         size = sum((_sizes(field) for field in column.flatten()), 0.0)
     elif any(known(kind) for known in _OF_ONE_WIDTH):
         size = kind.bit_width * _BIT
-    return size + _BIT  # whether it is null
+    return size + _BIT  # the validity bit
 
 
 def _list_sizes(column: pa.Array) -> FloatArray:
-    """Lists by the sizes of their own elements."""
+    """Bytes of each list, from the sizes of its elements."""
     if pa.types.is_map(column.type):
         values = pa.StructArray.from_arrays([column.keys, column.items], ["k", "v"])
-        offsets = column.offsets.to_numpy()  # keys are those of all rows
+        offsets = column.offsets.to_numpy()  # column.keys holds the keys of all rows
     else:
         values = column.flatten()
         count = pc.fill_null(pc.list_value_length(column), 0)

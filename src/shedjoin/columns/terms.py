@@ -1,4 +1,4 @@
-"""Predicates checked against the columns of the streams."""
+"""Predicates resolved against the columns of the streams."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Streams:
     schemas : sequence of pyarrow.Schema
         Their columns.
     fold : callable, default str
-        What is left of a column's name where names are compared.
+        Function applied to column names before they are compared.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Streams:
         self._fold = fold
 
     def terms(self, predicates: Sequence[Predicate]) -> tuple[Term, ...]:
-        """Say predicates by streams and columns."""
+        """Convert predicates to terms, with streams by number and columns by name."""
         return tuple(
             self._band(each) if isinstance(each, Band) else self._where(each)
             for each in predicates
@@ -76,7 +76,7 @@ class Streams:
         return CompareTerm(streams, columns, where.test, kind)
 
     def _named(self, where: Where, name: str) -> tuple[int, str]:
-        """Stream and column of ``"stream.column"``; either may have dots itself."""
+        """Stream and column of ``"stream.column"``; either may contain dots."""
         found = [
             (number, name.removeprefix(f"{stream}."))
             for number, stream in enumerate(self._names)
@@ -104,7 +104,7 @@ class Streams:
 
 
 def check_distances(band: Band, types: Sequence[pa.DataType]) -> Kind:
-    """Tell what values are computed as; refuse those that have no distances."""
+    """Type that values are computed in; raise if they have no distances."""
     kind = _common(band, types)
     if kind is None or any(map(pa.types.is_boolean, types)):
         raise ColumnTypeError(
@@ -116,7 +116,7 @@ def check_distances(band: Band, types: Sequence[pa.DataType]) -> Kind:
 
 
 def _check_comparable(where: Where, kind: pa.DataType) -> None:
-    """Refuse what does not compare here as in Spark, collated text above all."""
+    """Raise if values compare differently in Spark, as collated text does."""
     plain = (pa.types.is_string, pa.types.is_binary, pa.types.is_decimal)
     large = (pa.large_string(), pa.large_binary(), pa.uint64())
     if not any(is_kind(kind) for is_kind in plain) and kind not in large:
@@ -130,7 +130,7 @@ def _check_comparable(where: Where, kind: pa.DataType) -> None:
 
 
 def _common(predicate: Predicate, types: Sequence[pa.DataType]) -> Kind | None:
-    """What values of types that go together are computed as."""
+    """Common type that values are computed in, or None if they have no code."""
     families = [_family(each) for each in types]
     for kind, family in zip(types, families, strict=True):
         if family != families[0]:
@@ -142,7 +142,7 @@ def _common(predicate: Predicate, types: Sequence[pa.DataType]) -> Kind | None:
 
 
 def _family(kind: pa.DataType) -> str:
-    """Types that are compared as they are: integers of any width, else the same."""
+    """Group of types that compare without a cast: any integers, else one type."""
     if pa.types.is_integer(kind) and kind != pa.uint64():
         return "integer"
     if pa.types.is_timestamp(kind):
@@ -153,7 +153,7 @@ def _family(kind: pa.DataType) -> str:
 
 
 def distance_of(band: Band, kind: pa.DataType) -> float:
-    """Give ``eps`` in units of a column of some type."""
+    """Convert ``eps`` to the units of a column's type."""
     is_duration = isinstance(band.eps, str | timedelta)
     if is_duration != pa.types.is_temporal(kind):
         what = "a duration" if is_duration else "no duration"

@@ -24,14 +24,14 @@ _RECORDS, _LOADS, _COSTS = "_records", "_loads", "_costs.json"
 class Control:
     """Steer running joins by messages in a folder.
 
-    A message is applied by every shard at the start of the same micro-batch, and kept
-    in the state of the join: a restart goes on with what is in force.
+    Every shard applies a message at the start of the same micro-batch. The state of the
+    join keeps the settings in force, so that a restart continues with them.
 
     Parameters
     ----------
     path : str or Path
-        The folder, which the driver and all executors can read. It is made if it is
-        not there. One folder may steer several joins.
+        The folder. The driver and all executors must be able to read it. It is made if
+        it does not exist. One folder may steer several joins.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Control:
         """Send a message; return its name.
 
         Messages come into force in the order of their names, which begin with the time
-        at which they were sent. What no join would accept is refused here.
+        at which they were sent. Settings that no join would accept are refused here.
         """
         text = encode_message(**settings)
         name = f"{time.time_ns():020d}-{token_hex(4)}{SUFFIX}"
@@ -63,10 +63,10 @@ class Control:
         return sorted(path.name for path in self.path.glob(f"[!._]*{SUFFIX}"))
 
     def standing(self, join: str) -> dict[str, tuple[str, Any]]:
-        """What messages set in place of the arguments of a join, with their names.
+        """Settings of messages that replace arguments of a join, with message names.
 
-        A message that cannot be read sets nothing, nor one that every query with a join
-        of this name has refused.
+        A message that cannot be read is left out. So is one that every query with a
+        join of this name has refused.
         """
         found: dict[str, tuple[str, Any]] = {}
         refused = self._refused(join)
@@ -83,14 +83,14 @@ class Control:
         }
 
     def _refused(self, join: str) -> set[str]:
-        """Names of the messages that nobody with a join of this name has applied."""
+        """Names of the messages that every query with a join of this name refused."""
         asked = [each for each in self.joins() if each.endswith(f"-{join}")]
         entries = [entry for each in asked for entry in self.applied(each)]
         taken = {entry.name for entry in entries if not entry.refused}
         return {entry.name for entry in entries if entry.refused} - taken
 
     def note(self, join: str, entries: list[Entry]) -> None:
-        """Write down what a join has made of messages; older entries stay."""
+        """Record what became of messages in a join; older entries stay."""
         known = {entry.name: entry for entry in self.applied(join)}
         known |= {entry.name: entry for entry in entries}
         rows = sorted(known.values())
@@ -101,30 +101,30 @@ class Control:
         return [Entry(*row) for row in _read(self._record(join), [])]
 
     def note_load(self, join: str, load: Mapping[str, Any]) -> None:
-        """Write down how the time of a join's micro-batches is kept."""
+        """Record time and throttle of a join's last micro-batch."""
         _put(self._load(join), json.dumps(load).encode())
 
     def load(self, join: str) -> dict[str, Any]:
-        """How the time of a join's last micro-batch was kept; empty if not limited.
+        """Time and throttle of a join's last micro-batch; empty without a CPU budget.
 
-        ``seconds`` it took and ``target`` it may take; ``floor`` is what no shedding
-        saves; ``share`` of the work was done; ``costs`` are seconds of a micro-batch,
-        a row, a stored row and a result, as learned.
+        The micro-batch took ``seconds``, and may take ``target``. Shedding cannot save
+        the ``floor``. ``share`` is the part of the work that was done. ``costs`` are
+        the learned seconds of a micro-batch, a row, a stored row and a result.
         """
         found: dict[str, Any] = _read(self._load(join), {})
         return found
 
     def set_costs(self, costs: Mapping[str, float]) -> None:
-        """Say what work costs, as ``shedjoin calibrate`` has measured it."""
+        """Store the costs of work that ``shedjoin calibrate`` has measured."""
         _put(self.path / _COSTS, json.dumps(costs).encode())
 
     def costs(self) -> dict[str, float]:
-        """What work costs, as far as it was measured before; empty if not."""
+        """The stored costs of work; empty if they were not measured."""
         found: dict[str, float] = _read(self.path / _COSTS, {})
         return found
 
     def joins(self) -> list[str]:
-        """Queries and names of the joins that were steered or timed here."""
+        """Query and name of each join that was steered or timed by this folder."""
         return sorted(
             {
                 path.stem
@@ -146,7 +146,7 @@ def _read(path: Path, otherwise: object) -> Any:  # noqa: ANN401  (any JSON)
 
 
 def _put(path: Path, text: bytes) -> None:
-    """Write a file so that nobody reads half of it."""
+    """Write a file under another name first, so that it is never read in part."""
     path.parent.mkdir(exist_ok=True)
     part = path.with_name(f".{token_hex(4)}-{path.name}")
     with part.open("xb") as file:

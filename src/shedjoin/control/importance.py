@@ -1,4 +1,4 @@
-"""Importance as a message sets it, by stream: read from JSON, and checked by types."""
+"""Importance that a message sets, by stream: read from JSON, and checked by types."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KINDS = {
     "number": "u?int|bigint|smallint|tinyint|(half)?float|double|decimal|bool(ean)?",
     "text": "string|large_string|varchar|char",
 }
-"""First words of the names of types, of Spark and of Arrow; sizes may follow."""
+"""Patterns of the names of types, of Spark and of Arrow; sizes may follow."""
 
 
 def read_importance(value: Mapping[str, Any]) -> Importances:
@@ -32,7 +32,7 @@ def read_importance(value: Mapping[str, Any]) -> Importances:
 
 
 def check_importance(importances: Importances, spec: JoinSpec) -> None:
-    """Refuse what the columns of the streams cannot be read as."""
+    """Refuse importance by a column that is missing, or of another type."""
     streams = {stream.name: stream for stream in spec.streams}
     for name, source in importances.sources:
         if name not in streams:
@@ -83,7 +83,7 @@ def _source(value: object) -> Source | None:
 
 
 def _is_text(category: str) -> bool:
-    """Whether it can be a value of a column: JSON also allows half a character."""
+    """Whether a column can contain it: JSON also allows half of a surrogate pair."""
     return not any("\ud800" <= letter <= "\udfff" for letter in category)
 
 

@@ -10,11 +10,11 @@ from shedjoin.errors import ParameterError, ShedjoinError
 
 FORMAT = 1
 MOST_BYTES = 64 << 10
-"""A message goes to every shard and is kept in its state."""
+"""Most bytes of a message: it goes to every shard, and is kept in its state."""
 
 
 def encode_message(**settings: object) -> bytes:
-    """Write a message; refuse what a join would refuse whatever its state.
+    """Encode a message; refuse settings that no join would accept.
 
     >>> encode_message(budget={"rows": 1000})
     b'{"format": 1, "set": {"budget": {"rows": 1000}}}'
@@ -31,7 +31,7 @@ def encode_message(**settings: object) -> bytes:
 
 
 def decode_message(text: bytes) -> dict[str, Any]:
-    """Read what a message sets; ``ParameterError`` says why one is refused."""
+    """Decode the settings of a message; ``ParameterError`` says why one is refused."""
     if len(text) > MOST_BYTES:
         raise ParameterError(
             f"the message has {len(text):,} bytes.",
@@ -50,7 +50,7 @@ def decode_message(text: bytes) -> dict[str, Any]:
             read_setting(setting, value)
         except ShedjoinError:
             raise
-        except Exception as error:  # a value of a kind that nobody thought of
+        except Exception as error:  # a value that no check expects
             raise ParameterError(
                 f"{setting} cannot be {value!r}: {error!r}.",
                 fix="see docs/how-to/steer-a-query.md for what can be set.",

@@ -1,6 +1,6 @@
-"""What control messages have done to a join: part of the state of every shard.
+"""What control messages have changed in a join: a part of the state of every shard.
 
-Every shard is sent every message in the same micro-batch, so all of them hold the same
+Every shard gets every message in the same micro-batch. So all of them hold the same
 record, and a repeated micro-batch makes it again.
 """
 
@@ -15,9 +15,9 @@ from shedjoin.errors import ParameterError, ShedjoinError
 from shedjoin.spec.streams import JoinSpec
 
 _REASON = 400
-"""Characters of a reason: values that are shown may be long."""
+"""Most characters of a reason, which may show long values."""
 KEPT = 50
-"""Entries that a record keeps; older ones are forgotten, what they set is not."""
+"""Entries that a record keeps. Older ones are dropped, but not what they have set."""
 
 
 class Sent(NamedTuple):
@@ -50,12 +50,12 @@ class Record(NamedTuple):
 
     @staticmethod
     def of(facts: dict[str, Any]) -> Record:
-        """Read a record from the facts that are stored of it."""
+        """Read a record from its stored facts."""
         entries = tuple(Entry(*entry) for entry in facts.get("entries", ()))
         return Record(facts.get("in_force", {}), entries)
 
     def facts(self) -> dict[str, Any]:
-        """Give what is stored of it; nothing as long as nothing was sent."""
+        """The facts to store; none as long as no message was read."""
         if not self.entries:
             return {}
         return {"in_force": self.in_force, "entries": [list(e) for e in self.entries]}

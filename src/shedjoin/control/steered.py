@@ -1,4 +1,4 @@
-"""A join as the settings in force would have it."""
+"""The specification of a join under the settings in force."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ def steered(
     in_force: Mapping[str, Any],
     before: Mapping[str, Any] | None = None,
 ) -> JoinSpec:
-    """Put the settings in force into a spec.
+    """Apply the settings in force to a spec.
 
-    ``before`` are those in force so far: a change from there that the state cannot
-    follow is refused.
+    ``before`` are the settings in force so far. A change that the state cannot follow
+    is refused.
     """
     if not in_force:
         return spec
@@ -56,8 +56,8 @@ def _shedding(spec: JoinSpec, in_force: Mapping[str, Any]) -> Shedding | None:
         return None
     changes: dict[str, Any] = {}
     if isinstance(budget, Budget):
-        # A message that limits memory says nothing of a limit of time, nor one that
-        # limits time of the memory.
+        # A message that limits memory alone leaves the limit of time as it is, and a
+        # message that limits time alone leaves that of memory.
         before = started.budget
         if budget.cpu is None:
             changes["budget"] = replace(budget, cpu=before.cpu)
@@ -76,7 +76,7 @@ def _shedding(spec: JoinSpec, in_force: Mapping[str, Any]) -> Shedding | None:
 
 
 def _check_time(started: Shedding | None, after: Shedding | None) -> None:
-    """Refuse to limit time where nobody was told to watch it when the query began."""
+    """Refuse a limit of time if the query began without one: no listener watches it."""
     watched = started is not None and started.budget.cpu is not None
     if after is not None and after.budget.cpu is not None and not watched:
         raise ParameterError(
@@ -87,9 +87,10 @@ def _check_time(started: Shedding | None, after: Shedding | None) -> None:
 
 
 def _check_sample(before: Shedding | None, after: Shedding | None) -> None:
-    """Refuse another way of drawing: weights of residents would be wrong.
+    """Refuse another way of sampling: weights of residents would be wrong.
 
-    Results of a sample have two columns more, and columns of a running query stay.
+    Results of a sample also have two more columns, which a running query cannot gain
+    or lose.
     """
     old, new = (None if one is None else drawn_by(one) for one in (before, after))
     if old != new:

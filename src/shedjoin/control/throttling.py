@@ -1,4 +1,4 @@
-"""How open the throttle should be: time between micro-batches into a share of work."""
+"""Computes the share of the work with which micro-batches keep to their time."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from shedjoin.spec.throttle import Throttle
 
 _LEAST = 0.001
 _HARMLESS = 0.1
-"""Up to here it opens at once: that little work cannot do much damage."""
+"""The throttle opens to this share at once: so little work cannot do much harm."""
 _FURTHEST = 20.0
-"""It closes by at most this factor at a time: before anything was shed, nobody knows
-which part of the time shedding saves."""
+"""The throttle closes by at most this factor at a time: before rows were shed, it is
+not known which part of the time shedding saves."""
 _JOINING = 0.1
-"""So much of the target is left to joining, whatever all else takes: to shed everything
-would save no more than that, and lose every result."""
+"""Part of the target that is left to joining, even if all else takes longer: to shed
+everything would save no more than that, and lose every result."""
 _AIM = 0.9
-"""Times vary: who aims at the target is late every other time."""
+"""Part of the target that is aimed at. Times vary: aiming at the target itself would
+exceed it every other time."""
 _NEAR = 0.1
-"""Times so near to the target, as part of it, are left alone."""
+"""Part of the target by which times may differ from it before the throttle changes."""
 
 
 class Observed(NamedTuple):
@@ -28,35 +29,36 @@ class Observed(NamedTuple):
     seconds: float
     work: Work
     exact: Work
-    """The work that it would have had with nothing shed, as estimated."""
+    """The work that it would have had if no row was shed, as estimated."""
 
     rows_per_second: float
-    """Rows that arrived, not those that were done."""
+    """Rate at which rows arrived, not at which they were joined."""
 
     share: float
-    """That of the throttle in force."""
+    """Share of the throttle in force."""
 
 
 class Throttling:
-    """Adapts the throttle so that micro-batches take the time they may.
+    """Adapts the throttle so that micro-batches take the time that they may.
 
     Parameters
     ----------
     boost : float, default 2.0
-        The throttle opens by at most this factor at a time: what was not stored while
-        it was closed brings its results only later.
-    prior : Costs, optional
-        Costs known before.
+        The throttle opens by at most this factor at a time: rows that were not stored
+        while it was closed are missing, so the work for results comes back only later.
+    costs : Costs, optional
+        Costs that are known before.
 
     Notes
     -----
     *Source.* Operator throttling, section 3 of [1]_: a throttle fraction z, and a boost
     factor by which it rises again.
 
-    *Departures.* The paper divides z by how far input outruns the join. Here z is
-    solved from learned costs, which also know what shedding cannot save, so that one
-    step is enough where they are right; and it is left alone near the target. It aims a
-    little below, opens at once to a tenth, and closes by at most a factor of 20.
+    *Departures.* The paper divides z by how far the input outruns the join. Here z
+    follows from learned costs, which include what shedding cannot save. If they are
+    right, one step is enough. Near the target, z is left as it is. The aim is a little
+    below the target. The throttle opens to a tenth at once, and closes by at most a
+    factor of 20.
 
     References
     ----------
@@ -74,7 +76,7 @@ class Throttling:
         return self._costs.seconds()
 
     def adapt(self, seen: Observed, target: float, interval: float) -> Throttle | None:
-        """Learn from a micro-batch; tell the next throttle, or None to leave it.
+        """Learn from a micro-batch; return the next throttle, or None to keep it.
 
         ``interval`` is the least time between the starts of two micro-batches.
         """
@@ -104,5 +106,5 @@ class Throttling:
 
 
 def _rounded(part: float) -> float:
-    """To four digits: of a join by predicates one part is a thousandth of the other."""
+    """Round to four digits: in a join by predicates a part may be a thousandth."""
     return float(f"{part:.4g}")

@@ -1,1 +1,1 @@
-"""What no query needs: optima, planners and formulas of the papers, yardsticks."""
+"""Optima, planners and formulas of the papers, and workloads: no query needs them."""

@@ -1,4 +1,4 @@
-"""Streams that lie in files or tables, read by ranges of event time."""
+"""Archived streams in files or tables, read by ranges of event time."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _GREATEST = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True)
 class ArchivedStream:
-    """An archived stream: where its rows lie, their time, and which columns are read.
+    """An archived stream: its rows, their time, and the columns that are read.
 
-    Rows may lie in any order; those without a time are left out.
+    Rows may lie in any order. Rows without a time are ignored.
     """
 
     rows: ds.Dataset
@@ -35,9 +35,9 @@ class ArchivedStream:
     schema: pa.Schema
 
     def counts(self, length_us: int) -> tuple[IntArray, IntArray]:
-        """Count rows by stretches of this length; give only those that have rows.
+        """Count rows by intervals of this length; intervals without rows are left out.
 
-        A stretch is known by its number, ``time // length_us``.
+        The number of an interval is ``time // length_us``.
         """
         numbers, rows = np.zeros(0, np.int64), np.zeros(0, np.int64)
         for batch in self.rows.to_batches(columns=[self.time]):
@@ -51,7 +51,7 @@ class ArchivedStream:
         return numbers, rows
 
     def between(self, start_us: int | None, end_us: int) -> pa.Table:
-        """Rows from the start on that lie before the end, by time."""
+        """Rows from the start (inclusive) to the end (exclusive), sorted by time."""
         time = pc.field(self.time)
         start = None if start_us is None else self._instant(start_us)
         end = self._instant(end_us)
@@ -65,7 +65,7 @@ class ArchivedStream:
         return found.take(pa.array(np.argsort(found_us, kind="stable")))
 
     def _instant(self, time_us: int) -> pa.Scalar | None:
-        """The first instant of the column's own unit that is not before this time.
+        """The first instant in the unit of the column that is not before this time.
 
         None if the unit cannot express it: then all times lie on one side of it.
         """
@@ -75,7 +75,7 @@ class ArchivedStream:
 
 
 def times_us(column: pa.Array | pa.ChunkedArray) -> IntArray:
-    """Event times in microseconds, cut as the join cuts them."""
+    """Event times in microseconds, truncated as by the join."""
     time: IntArray = column.cast(pa.timestamp("us"), safe=False).to_numpy()
     return time.view(np.int64)
 
@@ -83,7 +83,7 @@ def times_us(column: pa.Array | pa.ChunkedArray) -> IntArray:
 def open_stream(
     name: str, source: Source, time: str, columns: Sequence[str] | None
 ) -> ArchivedStream:
-    """Open one of the streams; of the columns all are read, or those that are named."""
+    """Open an archived stream with all its columns, or with those that are named."""
     rows = _dataset(name, source)
     names = rows.schema.names
     if columns is not None:

@@ -1,4 +1,4 @@
-"""Micro-batches of streams and of a relation, which may change with them or not."""
+"""Micro-batches of streams with a relation, which may change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shedjoin.errors import ParameterError
 
 
 class Changing(NamedTuple):
-    """Tables of the streams and, behind them, relation rows; whether more may come."""
+    """Tables of the streams, then relation rows; and whether more of those may come."""
 
     tables: list[pa.Table]
     changing: bool
@@ -20,7 +20,7 @@ class Changing(NamedTuple):
 def with_relation_rows(
     batches: Iterable[Sequence[pa.Table]], relation: pa.Table, names: Sequence[str]
 ) -> Iterator[Changing]:
-    """Give micro-batches of the named streams, the first one with the relation."""
+    """Add relation rows to micro-batches: to the first the relation, then changes."""
     streams, new = len(names), relation
     before: bool | None = None
     for tables in batches:

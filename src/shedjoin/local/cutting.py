@@ -1,4 +1,4 @@
-"""Archived streams cut into micro-batches by event time, read in step."""
+"""Archived streams, read together in micro-batches of event time."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ PER_WINDOW = 24
 """Micro-batches that a window is cut into, unless their length is given."""
 _SHORTEST_US = 1_000_000
 _MOST = 2_400
-"""Micro-batches of a whole archive, unless their length is given."""
+"""Most micro-batches of a whole archive, unless their length is given."""
 _READ_ROWS = 1 << 20
-"""Rows that are read at once, if no single micro-batch has more."""
+"""Most rows that are read at once, unless a single micro-batch has more."""
 
 
 class Cut(NamedTuple):
     """The micro-batches that have rows: their length, numbers, and rows of each.
 
-    Micro-batch n holds the times from ``n * length_us`` on, up to the next one.
+    Micro-batch n has the times from ``n * length_us`` (inclusive) to
+    ``(n + 1) * length_us`` (exclusive).
     """
 
     length_us: int
@@ -41,9 +42,10 @@ class Cut(NamedTuple):
 
     @staticmethod
     def by_window(streams: Sequence[ArchivedStream], window_us: int) -> Cut:
-        """Cut each window into equal parts; into fewer where there would be too many.
+        """Cut each window into equal parts, or into fewer if there would be too many.
 
-        A micro-batch costs time by itself, and no query runs one a millisecond.
+        Every micro-batch takes some time by itself, and no query runs one per
+        millisecond.
         """
         length_us = max(window_us // PER_WINDOW, _SHORTEST_US)
         cut = whole = Cut.by_length(streams, length_us)
@@ -54,7 +56,7 @@ class Cut(NamedTuple):
         return cut
 
     def readings(self) -> Iterator[slice]:
-        """Micro-batches that are read at once."""
+        """Ranges of micro-batches that are read at once."""
         start, total = 0, 0
         for place, rows in enumerate(self.rows.tolist()):
             if total and total + rows > _READ_ROWS:
@@ -69,7 +71,7 @@ def micro_batches(
 ) -> Iterator[tuple[pa.Table, ...]]:
     """Rows of each micro-batch, one table for each stream.
 
-    Only what is read at once is in memory. Readings follow each other without gaps, so
+    Only the rows that are read at once are in memory. These readings have no gaps, so
     that every row with a time is in one of them.
     """
     start_us: int | None = None

@@ -51,7 +51,7 @@ class Delivery:
 
 
 def _related(table: pa.Table, spec: JoinSpec) -> Iterator[pa.RecordBatch]:
-    """Changes of a relation, as shards take them."""
+    """Changes of a relation, in the form that shards read."""
     if spec.relation is not None:
         for rows in table.to_batches():
             if spec.direct:
@@ -63,7 +63,7 @@ def _related(table: pa.Table, spec: JoinSpec) -> Iterator[pa.RecordBatch]:
 
 
 def greatest_us(table: pa.Table, spec: JoinSpec, number: int) -> int | None:
-    """Find the latest time of the rows of a stream that take part."""
+    """Latest time of the rows of a stream that take part; None if there are none."""
     stream = spec.streams[number]
     usable = usable_rows(table, stream, columns_of(spec.terms, number), direct=True)
     time = usable.column(stream.time).cast(pa.timestamp("us"), safe=False)

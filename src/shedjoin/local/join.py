@@ -50,8 +50,8 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     Parameters
     ----------
     batches : iterable of (left, right) or (left, right, changes) tables
-        The micro-batches, in order; any table may be empty. The third one has changes
-        of the relation, with its columns. Without any the relation is fixed.
+        The micro-batches, in order. Any table may be empty. The third table has changes
+        of the relation, with its columns. Without a third table the relation is fixed.
     on : str, list, dict, Band or Where
         Key columns as in :func:`shedjoin.join`, predicates, or a list of both. In
         predicates the streams are called ``left`` and ``right``.
@@ -62,21 +62,21 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     lateness : duration, (duration, duration) or dict
         How far each stream's watermark stays behind its greatest event time.
     restart_every : int, default 0
-        Start again from the stored bytes after so many micro-batches; 0 is never.
+        Restart from the stored bytes after every so many micro-batches; 0 is never.
     blobs, shuffle_seed : int
-        Cut each side into so many blobs and deliver them in a shuffled order.
+        Number of blobs that each stream is cut into, and seed of their random order.
     budget, keep, options
         As in :func:`shedjoin.join`. Shards run one after another: many take longer.
     bucket_seed : int, default 0
         Seed of the hash index; no result depends on it. On Spark it is a secret of the
-        query, so that nobody can choose keys for one bucket.
+        query, so that clients cannot choose keys for one bucket.
     control : dict, optional
-        Messages by the number of the micro-batch, from 0, from which on they hold: each
-        is what :meth:`shedjoin.Control.send` is given, such as
+        Messages by the number of the micro-batch, from 0 on, with which they come into
+        force. A message has the arguments of :meth:`shedjoin.Control.send`, such as
         ``{3: [{"budget": {"rows": 1000}}]}``.
     collect : bool, default True
-        Keep the joined rows; without it they are counted and dropped, so that a run
-        with many results needs little memory.
+        Keep the joined rows. Otherwise they are counted and dropped, so that a run with
+        many results needs little memory.
 
     Returns
     -------

@@ -37,8 +37,8 @@ def lookup_join(  # noqa: PLR0913  (mirrors shedjoin.lookup_join)
     Parameters
     ----------
     batches : iterable of (rows,) or (rows, changes) tables
-        The micro-batches, in order; any table may be empty. Changes have the columns of
-        the relation. Without any the relation is fixed, and no row is late.
+        The micro-batches, in order. Any table may be empty. Changes have the columns of
+        the relation. Without changes the relation is fixed, and no row is late.
     relation : Relation
         The relation at the start, which may be empty.
     on
@@ -50,7 +50,7 @@ def lookup_join(  # noqa: PLR0913  (mirrors shedjoin.lookup_join)
     collect : bool, default True
         As in :func:`shedjoin.local.join`.
     options : Options, optional
-        Of these only ``shards`` concerns this join.
+        This join uses ``shards`` alone.
 
     Returns
     -------

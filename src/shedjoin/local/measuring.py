@@ -31,16 +31,17 @@ from shedjoin.spec.keys import SIDES
 from shedjoin.spec.streams import JoinSpec
 
 Tell: TypeAlias = Callable[[str, float], None]
-"""Is told what is being measured and which share of it is done."""
+"""Function that gets the name of the present run, and the share that is done."""
 _MARGIN = 1.01
-"""Row sizes differ within a micro-batch, of which a part may have expired."""
+"""Safety factor: row sizes differ within a micro-batch, and a part of it may have
+expired."""
 _MORE = 1.25
-"""Factor of the next budget, while results are lost with that of the exact join."""
+"""Factor of the next budget, while the greatest one still loses results."""
 _HASH_BYTES = 9
 
 
 class Archives(NamedTuple):
-    """Two archived streams, how they are cut, how they are joined, and who is told."""
+    """Two archived streams, their cut, the arguments of their join, and a callback."""
 
     streams: Sequence[ArchivedStream]
     cut: Cut
@@ -87,7 +88,8 @@ class RowSizes:
     def needed(self, exact: Run) -> int:
         """Budget in bytes that has room for all rows that the exact join ever held.
 
-        Rows are cut by time, so that those held are the last ones of each stream.
+        Micro-batches are cut by time, so the rows held are the last ones of each
+        stream.
         """
         seen = np.array([batch.report.seen for batch in exact.batches])
         resident = np.array([batch.report.resident for batch in exact.batches])
@@ -132,7 +134,7 @@ def measure(
 
 
 def _sizing(cut: Cut, exact: Run, runs: Sequence[tuple[int, Run]], goal: str) -> Sizing:
-    total = _sum(runs[-1][1], goal)  # it lost nothing
+    total = _sum(runs[-1][1], goal)  # the last run lost no result
     if total <= 0:
         raise ParameterError(
             f"the importance of all results adds up to {total:g}: there is no recall.",
@@ -168,7 +170,7 @@ def checked_spec(
     keep: Goal | Policy | None,
     arguments: Mapping[str, Any],
 ) -> JoinSpec:
-    """Refuse what no run could join, before anything is read."""
+    """Check the arguments of all runs before anything is read; return the join."""
     named = zip(SIDES, streams, strict=True)
     known = [stream_of(stream.schema, name) for name, stream in named]
     same = {name: arguments[name] for name in ("on", "within", "time")}

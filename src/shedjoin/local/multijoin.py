@@ -42,7 +42,7 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     Parameters
     ----------
     batches : iterable of dict
-        The micro-batches, in order: a table of each stream, by name; any may be empty.
+        The micro-batches, in order: a table of each stream, by name. Any may be empty.
     on : str, list, dict, Band or Where
         Key columns as in :func:`shedjoin.multijoin`, predicates, or a list of both.
     within
@@ -54,8 +54,8 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     restart_every, blobs, shuffle_seed, bucket_seed
         As in :func:`shedjoin.local.join`.
     budget, keep, options, control
-        As in :func:`shedjoin.multijoin`. Of a CPU budget, a message such as
-        ``{"throttle": {"share": 0.3}}`` says how much work is done.
+        As in :func:`shedjoin.multijoin`. With a CPU budget, a message such as
+        ``{"throttle": {"share": 0.3}}`` sets the share of the work that is done.
     collect : bool, default True
         As in :func:`shedjoin.local.join`.
 

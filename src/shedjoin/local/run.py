@@ -13,7 +13,7 @@ from shedjoin.spec.report_text import lines_of
 
 @dataclass(frozen=True, slots=True)
 class LocalBatch:
-    """What one micro-batch gave."""
+    """Results and report of one micro-batch."""
 
     results: pa.Table
     report: Report
@@ -35,9 +35,10 @@ class Run:
 
     @property
     def report(self) -> Report:
-        """Counts of the whole run; residents, budget and needs are those at its end.
+        """Counts of the whole run; those of residents, budget and needs are the last.
 
-        Its ``recall_at`` is None: budgets may have changed. See :attr:`recall_at`.
+        Its ``recall_at`` is None, since the budget may have changed. See
+        :attr:`recall_at`.
         """
         reports = [batch.report for batch in self.batches]
         last = reports[-1] if reports else Report()
@@ -58,10 +59,10 @@ class Run:
 
     @property
     def recall_at(self) -> dict[float, float] | None:
-        """Recall to be expected with so many times the last budget.
+        """Recall to expect, by factor of the last budget.
 
-        As it was worked out since the budget changed for the last time, in the
-        micro-batches for which it is known.
+        It follows from the micro-batches since the budget changed for the last time, as
+        far as it is known for them.
         """
         reports = [batch.report for batch in reversed(self.batches)]
         same = takewhile(lambda report: report.budget == reports[0].budget, reports)

@@ -29,15 +29,15 @@ class Runner:
     spec : JoinSpec
         The join.
     schemas : sequence of pyarrow.Schema
-        Of each stream.
+        Schema of each stream, and then of a relation.
     delays_us : sequence of int
         How far each stream's watermark stays behind its greatest event time.
     delivery : Delivery
         How rows reach the shards.
     restart_every : int
-        Start again from the stored bytes after so many micro-batches; 0 is never.
+        Restart from the stored bytes after every so many micro-batches; 0 is never.
     bucket_seed : int
-        Of the hash index.
+        Seed of the hash index.
     collect : bool
         Keep the joined rows; otherwise they are only counted.
     """
@@ -65,7 +65,7 @@ class Runner:
     def run(
         self, tables: Sequence[pa.Table], settings: Sequence[Mapping[str, Any]] = ()
     ) -> None:
-        """Join one micro-batch; what messages set holds from it on."""
+        """Join one micro-batch; the settings of messages come into force with it."""
         arrived: list[list[Blob]] = [[] for _ in self._shards]
         for place, blob in self._delivery.deliver(tables, self._spec):
             arrived[place].append(blob)
@@ -101,7 +101,7 @@ class Runner:
 
 
 def _messages(settings: Sequence[Mapping[str, Any]], number: int) -> Messages:
-    """Messages as files would bring them; a wrong one raises ``ParameterError``."""
+    """Encode messages as files have them; a wrong one raises ``ParameterError``."""
     if isinstance(settings, Mapping):
         raise ParameterError(
             f"control={{{number}: {settings!r}}} is not a list of messages.",

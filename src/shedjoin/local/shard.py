@@ -1,4 +1,4 @@
-"""One shard of a local run, with the stored form of its state beside it."""
+"""One shard of a local run, with its state as an engine would store it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MemoryBlobs:
         self._blobs[number] = blob
 
     def remove(self, number: int) -> None:
-        """Forget a blob."""
+        """Remove a blob."""
         del self._blobs[number]
 
     def items(self) -> Iterable[tuple[int, bytes]]:
@@ -44,7 +44,7 @@ class MemoryBlobs:
         return self._blobs.items()
 
     def digest(self) -> bytes:
-        """Identity of all blobs together."""
+        """Digest of all blobs together."""
         state = hashlib.sha256()
         for number, blob in sorted(self._blobs.items()):
             state.update(number.to_bytes(8, "big", signed=True) + blob)
@@ -52,7 +52,7 @@ class MemoryBlobs:
 
 
 class LocalShard:
-    """Runs the step of one shard and keeps what an engine would store."""
+    """Runs the steps of one shard, and keeps the bytes that an engine would store."""
 
     def __init__(self, spec: JoinSpec, number: int, bucket_seed: int = 0) -> None:
         self._started = self._spec = spec
@@ -65,7 +65,7 @@ class LocalShard:
     def run(
         self, blobs: Sequence[Blob], watermark_ms: int, *, collect: bool = True
     ) -> Outcome:
-        """Join one micro-batch; its results are kept only if they are collected."""
+        """Join one micro-batch; without ``collect`` its results are dropped."""
         step = self.join.step(blobs, watermark_ms)
         outcome = Outcome.of(step, collect=collect)
         self._token, written = commit(
@@ -74,7 +74,7 @@ class LocalShard:
         return outcome._replace(report=replace(outcome.report, written_bytes=written))
 
     def steer(self, messages: Messages) -> None:
-        """Apply control messages; they hold from the coming micro-batch on."""
+        """Apply control messages, from the coming micro-batch on."""
         self.record = self.record.after(
             messages.sent, self._started, messages.micro_batch
         )
@@ -84,7 +84,7 @@ class LocalShard:
             self._token, self.join = self._open()
 
     def restart(self) -> None:
-        """Forget everything but the stored bytes and start again from them."""
+        """Drop everything but the stored bytes, and restart from them."""
         directory = stored_directory(self.blobs, self._started)
         self.record = Record.of({} if directory is None else directory.control)
         self._spec = steered(self._started, self.record.in_force)

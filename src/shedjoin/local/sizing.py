@@ -1,4 +1,4 @@
-"""What was measured of recall against memory, as a table and as answers."""
+"""Recall against memory as measured: a table, and the memory for a recall."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Measured:
     memory : int
         Bytes of the budget.
     rows : int
-        Rows that the join held at most.
+        Most rows that the join held.
     results : int
         Results that it emitted.
     recall : float
@@ -55,17 +55,17 @@ class Sizing:
     micro_batches : int
         Micro-batches that had rows.
     micro_batch : timedelta
-        Their length in event time.
+        Length of a micro-batch in event time.
     results : int
         Results of the exact join.
     peak_rows, mean_rows : int
-        Rows that the exact join held at the end of a micro-batch.
+        Peak and mean of the rows that the exact join held after its micro-batches.
     peak_bytes, mean_bytes : int
-        Bytes that it held there, in the form that it has without a budget.
+        Peak and mean of the bytes that it held then, in its form without a budget.
     sizes : tuple of Measured
         A run for each budget, the smallest first. The last one lost nothing.
     of_importance : bool
-        Recall is a share of importance, not of the number of results.
+        Whether recall is a share of importance, not of the number of results.
 
     Examples
     --------
@@ -89,8 +89,8 @@ class Sizing:
     def memory_for(self, recall: float) -> int:
         """Least memory for a recall, in bytes, as ``Budget(memory=...)`` counts them.
 
-        It is interpolated between the two nearest sizes. Below the smallest one nothing
-        was measured, so that a lower recall gets the smallest size as well.
+        It is interpolated between the two nearest sizes. No size below the smallest was
+        measured, so a lower recall gets the smallest size as well.
         """
         return self._least(recall, [size.memory for size in self.sizes])
 
@@ -99,7 +99,7 @@ class Sizing:
         return Budget(memory=readable(self.memory_for(recall)))
 
     def rows_for(self, recall: float) -> int:
-        """Rows that the join holds at most with the memory for a recall."""
+        """Most rows that the join holds with the memory for a recall."""
         return self._least(recall, [size.rows for size in self.sizes])
 
     def _least(self, recall: float, held: Sequence[int]) -> int:
@@ -108,7 +108,7 @@ class Sizing:
                 f"recall={recall!r} is not a share of the results.",
                 fix="pass a number above 0 and up to 1, such as 0.95.",
             )
-        # No larger size may be worse, or the answer would rest on a lucky run.
+        # Recall may not fall with memory, or the answer would rest on a lucky run.
         found = np.minimum.accumulate([size.recall for size in self.sizes][::-1])[::-1]
         enough = int(np.argmax(found >= recall))
         near = slice(max(0, enough - 1), enough + 1)
@@ -125,7 +125,7 @@ class Sizing:
         Returns
         -------
         matplotlib.axes.Axes
-            What was drawn, to change or add to it.
+            The axes with the curve.
         """
         try:
             from shedjoin.local.sizing_chart import draw
@@ -152,14 +152,14 @@ class Sizing:
         ]
         for size in self.sizes:
             text = f'"{readable(size.memory)}"'
-            recall = floor(1000 * size.recall) / 1000  # 1.000 is all there is
+            recall = floor(1000 * size.recall) / 1000  # down: 1.000 is every result
             shown = f"{size.rows:,}", f"{size.results:,}", f"{recall:.3f}"
             lines.append(_line((text, *shown)))
         return "\n".join(lines)
 
 
 def readable(size: int) -> str:
-    """Bytes as a budget takes them, rounded up to three digits.
+    """A size as text for ``Budget(memory=...)``, rounded up to three digits.
 
     >>> readable(999), readable(1_234_567), readable(20_000_000_000)
     ('999 B', '1.24 MB', '20 GB')

@@ -1,4 +1,4 @@
-"""From a request and the first tables to a runner."""
+"""Starts a local run from a request and its first tables."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from shedjoin.spec.window import parse_duration
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How the engine of this process runs a join."""
+    """Settings of a local run."""
 
     lateness: object = "0 seconds"
     restart_every: int = 0
@@ -49,7 +49,7 @@ def started(
     *,
     changing: bool = False,
 ) -> Runner:
-    """Check a request against the first tables, and start to run it.
+    """Check a request against its first tables, and make the runner for it.
 
     ``changing`` says that changes of the relation come with the tables.
     """

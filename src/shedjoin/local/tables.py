@@ -23,7 +23,7 @@ from shedjoin.spec.streams import (
 
 
 def check_tables(tables: object) -> None:
-    """Refuse what is not the two tables of a micro-batch."""
+    """Refuse a micro-batch that is not a pair of tables."""
     if isinstance(tables, Sequence) and [*map(type, tables)] == [pa.Table] * 2:
         return
     what = kind_of(tables)
@@ -52,9 +52,9 @@ def stream_of(schema: pa.Schema, name: str, *, is_running: bool = False) -> Stre
 def usable_rows(
     table: pa.Table, stream: StreamSpec, named: Sequence[str] = (), *, direct: bool
 ) -> pa.RecordBatch:
-    """Rows with a key and a time, with the hash of their key if the join needs one.
+    """Rows whose key, time and ``named`` columns are not null.
 
-    Nor may the ``named`` columns be null.
+    Unless keys are ``direct``, a column with their hashes is added.
     """
     for name in (*stream.keys, stream.time, *named):
         if table[name].null_count:
@@ -67,7 +67,7 @@ def usable_rows(
 
 
 def with_importance(rows: pa.RecordBatch, source: Source | None) -> pa.RecordBatch:
-    """Rows with their importance, if their stream has any."""
+    """Add the importance of rows, if their stream has any."""
     if source is None:
         return rows
     return rows.append_column(IMPORTANCE_COLUMN, evaluate(source, rows))

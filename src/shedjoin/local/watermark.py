@@ -8,8 +8,8 @@ from collections.abc import Sequence
 class Watermark:
     """Global watermark: the least of all streams' greatest times minus their delays.
 
-    ``current_ms`` is in force during a micro-batch; what the batch brings moves the
-    watermark of the next one.
+    ``current_ms`` is in force during a micro-batch. The rows of the micro-batch move
+    the watermark of the next one.
     """
 
     def __init__(self, delays_us: Sequence[int]) -> None:

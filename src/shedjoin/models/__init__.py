@@ -1,1 +1,1 @@
-"""What the operator learns while it runs; policies ask, nobody tells them the truth."""
+"""Models that an operator learns while it runs, and that policies query."""

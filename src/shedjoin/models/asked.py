@@ -1,4 +1,4 @@
-"""What a policy may ask of the models, whatever kind of join has learned them."""
+"""What policies can query from the models of any join."""
 
 from __future__ import annotations
 
@@ -9,46 +9,46 @@ from shedjoin.types import FloatArray, IntArray
 
 
 class AskedModels(Protocol):
-    """Answers about rows: one number for each of them."""
+    """Estimates for rows, one number for each row."""
 
     def partner_count(self, stream: IntArray, key: IntArray) -> FloatArray:
         """Decayed count of each row's key on the other stream."""
         ...
 
     def rate(self, stream: int) -> float:
-        """Arrivals of a stream per second, lately."""
+        """Recent arrivals of a stream per second."""
         ...
 
     def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from its age on, for its key's frequency."""
+        """Best mean rate of results from a row's age on, by how often its key comes."""
         ...
 
     def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from its age on, whatever the key."""
+        """Best mean rate of results from a row's age on, over all keys."""
         ...
 
     def expected_matches(self, stream: IntArray, key: IntArray) -> FloatArray:
-        """Matches that a new row will have in all its life."""
+        """Expected matches of a new row over its whole life."""
         ...
 
     def matches_per_arrival(self, key: IntArray) -> FloatArray:
-        """Matches of a new row of a key, on average over both streams as it comes."""
+        """Expected matches of a new row of each key, averaged over both streams."""
         ...
 
     def cluster_sizes(self, stream: IntArray, key: IntArray) -> FloatArray:
-        """Expected matches of new rows, 1 on average, as PPS-CLUSTER takes them."""
+        """Expected matches of new rows, scaled to mean 1 for PPS-CLUSTER."""
         ...
 
     def value_sizes(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Importance of rows, 1 on average, as samples take it."""
+        """Importance of rows, scaled to mean 1 for samples by value."""
         ...
 
     def size_factor(self, stream: IntArray, size: IntArray) -> FloatArray:
-        """How many times as often rows of a size match as their keys let expect."""
+        """How many times as often rows of a size match as their keys suggest."""
         ...
 
     def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Mean importance of a result with each row."""
+        """Mean importance of a result of each row."""
         ...
 
     @property
@@ -58,5 +58,5 @@ class AskedModels(Protocol):
 
     @property
     def outlook(self) -> Outlook:
-        """What a sample of the join can reach."""
+        """Predicted variances of the sampling schemes, and UNIFORM's fraction."""
         ...

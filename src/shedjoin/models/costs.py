@@ -1,4 +1,4 @@
-"""What the work of a micro-batch costs in seconds, learned where the query runs."""
+"""Seconds that the work of a micro-batch takes, learned while the query runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 _KEPT = 64
 _FADE = 0.95
 _PRIOR = 0.05
-"""How much the typical proportions count, against one micro-batch."""
+"""Weight of the prior's proportions, relative to one micro-batch."""
 
 
 class Work(NamedTuple):
@@ -18,15 +18,16 @@ class Work(NamedTuple):
     micro_batches: float
     rows: float
     updates: float
-    """Rows stored; of a join by predicates residents looked at."""
+    """Rows stored; in a join by predicates, residents looked at."""
     results: float
 
 
 class Seconds(NamedTuple):
     """Seconds of a micro-batch, of a row, of an update and of a result.
 
-    ``floor`` and ``row`` are what the join cannot save: planning and commits, reading,
-    packing and shuffling. ``update`` and ``match`` are C_u and C_p of Ayad et al.
+    ``floor`` and ``row`` are costs that the join cannot save: planning and commits,
+    reading, packing and shuffling. ``update`` and ``match`` are C_u and C_p of Ayad et
+    al.
     """
 
     floor: float
@@ -43,23 +44,23 @@ class Seconds(NamedTuple):
         return float(np.dot(self, work))
 
     def unsaved(self, rows: float) -> float:
-        """Seconds of a micro-batch of so many rows that no shedding can save."""
+        """Seconds of a micro-batch of ``rows`` rows that shedding cannot save."""
         return self.floor + self.row * rows
 
 
 TYPICAL = Seconds(0.5, 3e-6, 1e-6, 1e-6)
-"""Only the proportions matter: they decide while micro-batches are all alike."""
+"""Only the proportions matter. They decide while all micro-batches are alike."""
 
 TYPICAL_LOOKS = TYPICAL._replace(update=2e-9)
-"""The same where updates are residents that are looked at."""
+"""The same if an update is a resident that is looked at."""
 
 
 class Costs:
     """Costs of work, by non-negative least squares over the last micro-batches.
 
-    Errors count relative to the time that was taken, and older micro-batches less.
-    Micro-batches in which all counts grow alike do not tell which of them costs what;
-    then the proportions of ``prior`` decide.
+    Errors are relative to the time that was taken, and older micro-batches count less.
+    If all counts grow in proportion, the micro-batches do not show what each of them
+    costs. Then the proportions of ``prior`` decide.
 
     Parameters
     ----------
@@ -67,13 +68,14 @@ class Costs:
         Typical costs, or those that ``shedjoin calibrate`` has measured.
     looks : bool, default False
         Whether updates are residents looked at. Calibration measures stored rows, so
-        their typical cost is taken instead.
+        the typical cost of a look is used instead.
     """
 
     def __init__(self, prior: Seconds = TYPICAL, *, looks: bool = False) -> None:
         if looks:
             prior = prior._replace(update=TYPICAL_LOOKS.update)
-        # Never nothing: what was too little to measure is learned as a part of this.
+        # Never zero: costs are learned relative to the prior, and calibration may have
+        # found one too small to measure.
         least = 1e-3 * np.array(TYPICAL_LOOKS if looks else TYPICAL)
         self._prior = np.maximum(prior, least)
         self._work: list[Work] = []
@@ -86,7 +88,7 @@ class Costs:
             self._seconds = [*self._seconds[1 - _KEPT :], seconds]
 
     def seconds(self) -> Seconds:
-        """Give the costs as known now."""
+        """Current estimate of the costs."""
         from scipy.optimize import nnls  # large, and only the driver needs it
 
         if not self._work:
@@ -97,7 +99,7 @@ class Costs:
         typical = np.diag(_PRIOR / (self._prior * scale))
         rows = np.vstack([work * (weight / taken)[:, None], typical])
         wanted = np.concatenate([weight, np.full(len(typical), _PRIOR)])
-        # Columns of one size: seconds of a row are a millionth of those of a batch.
+        # Scale the columns: a row takes a millionth of the seconds of a micro-batch.
         size = np.linalg.norm(rows, axis=0)
         found, _ = nnls(rows / size, wanted)
         return Seconds(*(found / size).tolist())

@@ -1,9 +1,10 @@
 """Age curves: how many results a resident brings per unit of time, by age and key.
 
-The curve is a table ``rate[stream, level, age]``: a resident of ``stream`` whose key
-is frequent to ``level`` on the other streams (half octaves of its decayed count, from
-below 1/32 on) brings so many results per second at that age. In a stream where only
-the key matters the table is flat in age; where only age matters it is flat in level.
+The curve is a table ``rate[stream, level, age]``. It holds the results per second that
+a resident of ``stream`` brings at an age, if its key has a count of ``level`` on the
+other streams. Levels are half octaves of the decayed count, from below 1/32 on. If only
+the key matters in a stream, the table is flat in age. If only age matters, it is flat
+in level.
 """
 
 from __future__ import annotations
@@ -21,29 +22,30 @@ from shedjoin.types import FloatArray, IntArray
 AGES = 64
 LEVELS = 32
 _STRENGTH, _KEYS = 3.0, 30.0
-"""Matches, and keys, that what is assumed before any evidence weighs as much as."""
+"""Weight of the prior, in matches and in keys."""
 _TINY = 1e-30
 _FACTORS = 0.01, 100.0
 COUNTS = np.exp2((np.arange(LEVELS) - 1.5 - FINER) / 2.0)
-"""A typical count of each level."""
+"""Typical count of each level."""
 _CERTAIN = COUNTS**2 / (1.0 + COUNTS**2)
-"""How much a count says of the rate of its key: below one, mostly how keys differ."""
+"""How well a count predicts the rate of its key, by level; little if it is below
+one."""
 _LEANING = np.where(np.arange(LEVELS) > 0, 1.0, 1.0 / 32.0)
-"""How much levels lean on counts: keys of the lowest have none to lean on."""
+"""Weight of the prior by level: the lowest level has no counts to base it on."""
 _NEAR = 0.7 ** np.abs(np.subtract.outer(np.arange(AGES), np.arange(AGES)))
-"""How much the evidence of one age says of another."""
+"""Weight of the evidence of one age for another age."""
 Table = npt.NDArray[np.float64]
 
 
 def level_of(count: FloatArray) -> IntArray:
-    """Half octaves of a decayed count; below 1/32 is level 0."""
+    """Level of a decayed count, in half octaves; below 1/32 it is 0."""
     level = np.empty(count.size, np.int64)
     read_levels(count.view(np.int64), LEVELS, level)
     return level
 
 
 def age_of(age_us: IntArray, keep_us: IntArray) -> IntArray:
-    """Bucket of an age within the window of its stream."""
+    """Number of the age bucket within the window of the stream."""
     bucket = age_us * AGES // np.maximum(1, keep_us)
     return np.clip(bucket, 0, AGES - 1)
 
@@ -51,12 +53,12 @@ def age_of(age_us: IntArray, keep_us: IntArray) -> IntArray:
 class Curve:
     """Matches and time at risk by stream, level and age; older evidence counts less.
 
-    Keys of each level are counted, too: how many the evidence comes from.
+    It also counts by level the keys that the evidence comes from.
 
     Parameters
     ----------
     room : sequence of arrays
-        Of the shapes that :meth:`shapes` tells.
+        Arrays of the shapes that :meth:`shapes` gives.
     keep_us : tuple of int
         How long a resident of each stream can be matched.
     half_life_us : int
@@ -65,7 +67,7 @@ class Curve:
 
     @staticmethod
     def shapes(streams: int) -> tuple[Shape, ...]:
-        """Room for so many streams."""
+        """Shapes of the arrays for so many streams."""
         return *((streams, LEVELS, AGES),) * 3, (streams, LEVELS), (streams,)
 
     def __init__(
@@ -74,9 +76,9 @@ class Curve:
         self.keep_us = keep_us
         self.half_life_us = half_life_us
         self.matches, self.seconds = reals(room[0]), reals(room[1])
-        self.lately = reals(room[2])  # matches that have no time yet
+        self.lately = reals(room[2])  # matches since the last tick
         self.keys = reals(room[3])
-        self.hoped = reals(room[4])  # matches if keys came independently of all else
+        self.hoped = reals(room[4])  # matches to expect if keys came independently
 
     def add_matches(
         self,
@@ -85,9 +87,10 @@ class Curve:
         age_us: IntArray,
         weight: IntArray | None = None,
     ) -> None:
-        """Count matches of residents; they tell nothing before :meth:`tick`.
+        """Count matches of residents; they take effect at the next :meth:`tick`.
 
-        ``weight`` says how many each stands for, by default one.
+        ``weight`` is the number of matches that each of them stands for, by default
+        one.
         """
         age = age_of(age_us, np.array(self.keep_us)[stream])
         cell = (stream * LEVELS + level) * AGES + age
@@ -95,7 +98,7 @@ class Curve:
         self.lately += found.reshape(self.lately.shape)
 
     def add_keys(self, stream: int, level: IntArray, passed_us: int) -> None:
-        """Count keys that had rows for some time, each as part of a life of a row."""
+        """Count keys that had rows for some time, as fractions of the life of a row."""
         part = passed_us / max(1, self.keep_us[stream])
         self.keys[stream] += part * np.bincount(level, minlength=LEVELS)
 
@@ -107,9 +110,9 @@ class Curve:
         old_us: IntArray,
         count: FloatArray = COUNTS,
     ) -> None:
-        """Count the time from one age to another at which rows could be matched.
+        """Add the time between two ages at which rows could be matched.
 
-        ``count`` is what the count of each level would come to.
+        ``count`` is what the count of each level is expected to become.
         """
         keep = max(1, self.keep_us[stream])
         span = np.zeros((LEVELS, AGES))
@@ -122,7 +125,7 @@ class Curve:
         self.hoped[stream] += span.sum(1) @ (count * _CERTAIN)
 
     def tick(self, passed_us: int) -> None:
-        """Let evidence age; take in the matches of the time that has passed."""
+        """Fade the old evidence, and include the matches since the last tick."""
         factor = 0.5 ** (passed_us / self.half_life_us)
         self.matches *= factor
         self.matches += self.lately
@@ -132,7 +135,7 @@ class Curve:
         self.hoped *= factor
 
     def by_age(self) -> Table:
-        """Results per second, by stream and age, whatever the key."""
+        """Results per second, by stream and age, over all keys."""
         return _along_age(self.matches.sum(axis=1), self.seconds.sum(axis=1))
 
     def by_level(
@@ -140,19 +143,21 @@ class Curve:
     ) -> Table:
         """Results per second, by stream, level and age.
 
-        If keys came independently of all else, a row whose key will be counted c times
-        on the other stream would find c times ``per_count`` results a second, and
-        ``count`` says how often that is by level. That, with a factor that is learned
-        and starts at 1, is where a level without evidence starts from. Cells lean on
-        their level's rate times the shape that all levels share. It is what came at an
-        age, in parts of the mean or of what the levels let expect there, the greater of
-        both: ages that only rare keys have reached so far look poor by the mean, and
-        those that rows reach at a level which their own matches have raised look poor
-        by the levels. Either is one on average.
+        Suppose that keys came independently of all else. A row whose key is counted c
+        times on the other stream would then find c times ``per_count`` results a
+        second. ``count`` is this c by level. That rate, times a learned factor that
+        starts at 1, is the prior of each level.
 
-        What evidence leans on weighs as much as a few matches, and as much as the
-        matches of some thirty keys: a frequent key has many, which say what that key
-        does and little of others. Their own counts say more.
+        The prior of a cell is the rate of its level times a shape over ages that all
+        levels share. The shape is the greater of two ratios: the rate at an age over
+        the mean rate, and the matches at an age over those expected from the levels of
+        its rows. The first ratio is too low for ages that only rare keys have reached
+        so far. The second is too low for ages at which rows have a level that their own
+        matches have raised. Both ratios are 1 on average.
+
+        A prior weighs as much as a few matches, plus the matches of some thirty keys. A
+        frequent key has many matches, which show its own rate but say little about
+        other keys. The counts of those keys say more.
         """
         expected = np.maximum(np.asarray(per_count)[..., None] * count, _TINY)
         seconds, matches = self.seconds.sum(2), self.matches.sum(2)
@@ -174,19 +179,19 @@ class Curve:
         around = self.matches @ (_NEAR / _NEAR.sum(axis=0))
         strength = _STRENGTH + for_keys[:, :, None] * around
         rate = _ratio(self.matches + strength, self.seconds + strength / cell)
-        # Few keys make a level: a more frequent one is never worth less.
+        # A level may have few keys. A higher level never has a lower mean rate.
         mean = rate.mean(axis=2, keepdims=True)[:, 1:]
         rate[:, 1:] *= np.maximum.accumulate(mean, axis=1) / np.maximum(mean, _TINY)
         return rate
 
 
 def _along_age(matches: Table, seconds: Table) -> Table:
-    """Matches per second, by stream and age.
+    """Matches per second, by stream and age, smoothed over ages.
 
-    An age leans on the ages around it, by as much as a few matches of evidence. One
-    that nothing has reached yet, as in the first window, is taken to go on as the last
-    ages before it, and a little better: one match more in all the time of all ages.
-    That decides as long as next to nothing has matched, and no longer.
+    The ages around an age count as much as a few of its own matches. An age that no row
+    has reached yet, as in the first window, gets the rate of the last ages before it.
+    One match over the time of all ages is added to that. The addition matters only as
+    long as almost nothing has matched.
     """
     around = _ratio(matches @ _NEAR, seconds @ _NEAR)
     lean = _STRENGTH / np.maximum(around, _TINY)
@@ -210,5 +215,5 @@ def priorities(rate: Table) -> Table:
 
 
 def _ratio(matches: Table, seconds: Table) -> Table:
-    """Rates; none where no time has passed, even if rows that came early did match."""
+    """Matches per second; 0 where no time has passed, even if early rows matched."""
     return np.where(seconds > 0.0, matches / np.maximum(seconds, _TINY), 0.0)

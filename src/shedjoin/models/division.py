@@ -1,8 +1,8 @@
 """How a budget is divided over shards by what came to them.
 
-Every shard works this out for itself and must come to the same result: only whole
-numbers are added up, and reals are compared, multiplied and rooted one by one, which
-every machine does alike.
+Every shard computes the division for itself, and all must get the same result. So only
+whole numbers are summed. Floating-point numbers are compared, multiplied and rooted one
+by one, which gives the same result on every machine.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import numpy as np
 from shedjoin.types import FloatArray, IntArray
 
 _DOUBT = 3.0
-"""Standard deviations from which on a count is not chance."""
+"""Standard deviations beyond which a difference is not taken for chance."""
 
 
 def equal_share(budget: int, shard: int, shards: int) -> int:
-    """Tell one of the equal shares of a budget; they add up to it.
+    """Size of one of the equal shares of a budget; the shares add up to it.
 
     >>> [equal_share(5, shard, 2) for shard in range(2)]
     [3, 2]
@@ -29,8 +29,7 @@ def equal_share(budget: int, shard: int, shards: int) -> int:
 def by_rows(budgets: Sequence[int], held: IntArray, shards: int) -> IntArray:
     """Divide each budget in proportion to what an exact join would hold.
 
-    ``held`` is in rows or bytes, by stream and cell, and cells of a shard stand
-    together.
+    ``held`` is in rows or bytes, by stream and cell. Cells of a shard are adjacent.
 
     >>> by_rows([10], np.array([[6, 0, 1, 1]]), 2).tolist()
     [[7, 3]]
@@ -51,28 +50,28 @@ def by_keys(
     shards: int,
     room: IntArray | None = None,
 ) -> IntArray:
-    """Give frequent keys room first, the most frequent before others.
+    """Divide each budget so that frequent keys get room first, by frequency.
 
     Parameters
     ----------
     budgets : sequence of int
-        Rows or bytes; each is divided for itself.
+        Budgets in rows or bytes; each is divided independently of the others.
     held : array
         Rows that an exact join would hold, by stream and cell.
     lately : array
         Rows that came in the last window, and in its last part, by stream and cell.
     shards : int
-        Shards; cells of a shard stand together.
+        Number of shards; cells of a shard are adjacent.
     room : array, optional
-        Bytes of the rows held, by stream and cell, where budgets are in bytes.
+        Bytes of the rows held, by stream and cell, if budgets are in bytes.
 
     Notes
     -----
-    A row is worth as much as rows of its key come on the other streams, and where
-    budgets are in bytes, as much as that is for each of its bytes. A cell has many
-    rare keys and perhaps a frequent one, which stands out: what is beyond the cell in
-    the middle, and beyond chance, is taken for that key. What is left of the budget
-    when all frequent keys have room is divided equally: rare keys are spread evenly.
+    A row is worth as many results as rows of its key come on the other streams. If
+    budgets are in bytes, that is divided by the bytes of the row. A cell has many rare
+    keys and perhaps a frequent one, which stands out: what exceeds the median cell, by
+    more than chance, is taken for that key. The budget that is left when all frequent
+    keys have room is divided equally, because rare keys are spread evenly.
 
     Examples
     --------
@@ -105,23 +104,23 @@ def by_keys(
 
 
 def _beyond_middle(held: IntArray) -> IntArray:
-    """What cells have beyond the cell in the middle of their stream, one by one."""
+    """Excess of each cell over the median cell of its stream, flattened."""
     middle = np.median(held, axis=1).astype(np.int64)
     beyond: IntArray = np.maximum(held - middle[:, None], 0).ravel()
     return beyond
 
 
 def _least(held: IntArray, room: IntArray) -> int:
-    """Bytes of a row in the cell with the smallest ones."""
+    """Bytes of a row in the cell with the smallest rows."""
     some = held > 0
     return int((room[some] // held[some]).min()) if some.any() else 1
 
 
 def _estimates(window: IntArray, part: IntArray) -> FloatArray:
-    """Rows of a window that will come, by cell: as in the last one, or as lately.
+    """Rows expected in the next window, by cell, from the last one and its last part.
 
-    What came lately counts where it differs by more than chance. A rise counts for one
-    standard deviation less, and a fall is taken to go on.
+    The last part of the window is used where it differs by more than chance. A rise is
+    reduced by one standard deviation, and a fall is assumed to go on.
     """
     all_of_it, all_of_part = int(window.sum()), int(part.sum())
     steady: FloatArray = window.astype(np.float64)
@@ -136,9 +135,9 @@ def _estimates(window: IntArray, part: IntArray) -> FloatArray:
 
 
 def _partners(usual: FloatArray, beyond: FloatArray) -> FloatArray:
-    """Partners of a frequent key on all other streams, by cell; 0 if it has none.
+    """Partners of a frequent key on all other streams, by cell; 0 if there is none.
 
-    On a stream where it is not frequent, it has as many as other keys.
+    On a stream where it is not frequent, it has as many as the median cell.
     """
     middle = np.median(usual, axis=1, keepdims=True) + 1.0
     found: FloatArray = np.prod(beyond + middle, axis=0) * beyond.any(axis=0)
@@ -146,7 +145,7 @@ def _partners(usual: FloatArray, beyond: FloatArray) -> FloatArray:
 
 
 def _beyond_chance(count: FloatArray) -> FloatArray:
-    """What a count is beyond that of the cell in the middle."""
+    """Excess of each count over the median count, less what may be chance."""
     middle = float(np.median(count))
     found: FloatArray = np.maximum(
         count - middle - _DOUBT * np.sqrt(max(middle, 1.0)), 0.0

@@ -1,4 +1,4 @@
-"""How often each key comes on each stream, older arrivals counting less."""
+"""How often each key comes on each stream; older arrivals count less."""
 
 from __future__ import annotations
 
@@ -21,31 +21,32 @@ from shedjoin.types import FloatArray, IntArray
 _RESCALE_AT = 64.0
 SLOW, FAST = 0, 1
 _LONG_AGO = 0.5**64
-"""What a count has faded to that was one so long ago that it does not matter."""
+"""Least value for what is left of a count: older arrivals make no difference."""
 FEWEST, MOST = 1 << 10, 1 << 16
-"""Keys that are counted, at first and at most."""
+"""Number of keys that there is room for, initially and at most."""
 _FEW_OF = 16
-"""So small a part of the keys that there is room for makes no difference."""
+"""Fewer new arrivals than this part of the room for keys make no difference."""
 _FULL, _ALIVE = 0.7, 0.2
-"""A table is full if this part of its places has counts that are not below the second
-number: keys that came once count so little after two half-lives."""
+"""A table is full if this part of its places has counts of at least the second number.
+The count of a key that came once is below that after somewhat more than two
+half-lives."""
 
 
 class Frequency:
     """Decayed counts of keys, at two paces.
 
-    An arrival counts one at its own time and half as much a half-life later. The slow
-    pace has little noise; the fast one, ten times as fast, notices when a key becomes
-    frequent or rare. A key is taken at the fast pace only where that differs from the
-    slow one by more than chance allows.
+    An arrival counts one at its own time, and half as much a half-life later. The slow
+    pace has little noise. The fast pace fades ten times as fast, and shows when a key
+    becomes frequent or rare. The fast count of a key is used only where it differs from
+    the slow one by more than chance allows.
 
-    Instead of fading all counts as time passes, later arrivals are given greater
-    weights; the counts are scaled down before the weights grow large.
+    Counts do not fade as time passes. Instead, later arrivals get greater weights, and
+    all counts are scaled down before the weights grow large.
 
     Parameters
     ----------
     room : sequence of arrays
-        Of the shapes that :meth:`shapes` gives.
+        Arrays of the shapes that :meth:`shapes` gives.
     half_life_us : int
         Event time after which an arrival counts half, at the slow pace.
     """
@@ -62,7 +63,7 @@ class Frequency:
 
     @staticmethod
     def shapes(streams: int, keys: int) -> tuple[Shape, ...]:
-        """Room for so many keys, a power of two."""
+        """Shapes of the arrays for so many keys, a power of two."""
         return (streams,), (PACES,), (keys // 2,), (keys, streams)
 
     @property
@@ -72,13 +73,13 @@ class Frequency:
 
     @property
     def keys(self) -> int:
-        """Keys that there is room for."""
+        """Number of keys that there is room for."""
         return int(self.table.tag.size)
 
     def is_full(self, clock_us: int) -> bool:
-        """Whether keys have to make room for others that came lately, or will soon.
+        """Whether keys replace others that came lately, or soon will.
 
-        It is looked for once as many rows came as might make a difference.
+        The table is examined only after enough arrivals to make a difference.
         """
         if _FEW_OF * self._unseen < self.keys:
             return False
@@ -88,11 +89,11 @@ class Frequency:
         return bool(alive > _FULL * self.keys)
 
     def begin_count(self) -> None:
-        """Begin a micro-batch: nobody knows what came since it was last looked for."""
+        """Begin a micro-batch: the next :meth:`is_full` examines the table."""
         self._unseen = self.keys
 
     def move_to(self, other: Frequency) -> None:
-        """Put all that was counted into an empty one that has more room."""
+        """Copy all counts into an empty one that has more room."""
         other.totals[:] = self.totals
         other.origin_us[:] = self.origin_us
         move_keys(self.table, other.table)
@@ -102,7 +103,8 @@ class Frequency:
         if self.is_empty:
             self.origin_us[:] = clock_us
         weight = np.empty((key.size, PACES))
-        # All before any: totals that fade to nothing look as if nothing had begun.
+        # Read both fades first: totals that fade to zero look as if nothing was
+        # counted.
         fades = [self._fade(pace, clock_us) for pace in (SLOW, FAST)]
         for pace in (SLOW, FAST):
             if self._halvings(pace, clock_us) > _RESCALE_AT:
@@ -120,16 +122,16 @@ class Frequency:
         return float(self.totals[stream] * self._fade(SLOW, clock_us))
 
     def of_stream(self, stream: int, key: IntArray, clock_us: int) -> FloatArray:
-        """Count keys on one stream, at the slow pace."""
+        """Decayed counts of keys on one stream, at the slow pace."""
         return self._read(stream, key, SLOW) * self._fade(SLOW, clock_us)
 
     def of_streams(self, key: IntArray, clock_us: int) -> FloatArray:
-        """Count keys on every stream, at the slow pace, by stream and key."""
+        """Decayed counts of keys at the slow pace, by stream and key."""
         streams = range(self.table.counts.shape[1])
         return np.array([self.of_stream(own, key, clock_us) for own in streams])
 
     def all_products(self, clock_us: int) -> float:
-        """Product of the counts of a key on all streams, added up over all keys."""
+        """Product of a key's counts on all streams, summed over all keys."""
         each = np.moveaxis(self.table.counts[:, :, SLOW], 1, 0)
         total = reduce(np.multiply, each[1:], each[0].astype(np.float64)).sum()
         return float(total * self._fade(SLOW, clock_us) ** len(each))
@@ -137,11 +139,12 @@ class Frequency:
     def of_partners(
         self, stream: IntArray, key: IntArray, clock_us: int, passed_us: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Count each row's key on the other streams: at the slow pace, and at best.
+        """Counts of each row's key on the other streams: slow ones and steady ones.
 
-        At best it is what would be reached if all went on as it did since counting
-        began, ``passed_us`` ago, or a 64th of a half-life: in less time than that one
-        arrival says too little. The other count is what there is.
+        The first are the counts at the slow pace. The second are the best estimates of
+        what the counts become if keys go on coming as they did since counting began,
+        ``passed_us`` ago. That time is taken to be at least a 64th of a half-life: in
+        less, one arrival says too little.
         """
         slow, best = np.empty(key.size), np.empty(key.size)
         fade = [self._fade(pace, clock_us) for pace in (SLOW, FAST)]
@@ -152,9 +155,10 @@ class Frequency:
     def come_since(
         self, stream: int, key: IntArray, clock_us: int, passed_us: int
     ) -> tuple[FloatArray, FloatArray]:
-        """How often keys came on a stream if evenly: per half-life, and for how long.
+        """Arrivals of keys per half-life, if they came evenly, and when they began.
 
-        For how long, in half-lives, follows from the counts at the two paces.
+        The second is in half-lives before the clock. It follows from the counts at the
+        two paces.
         """
         slow, fast = (
             self._read(stream, key, pace) * self._fade(pace, clock_us)
@@ -167,16 +171,16 @@ class Frequency:
         return slow * np.log(2.0) / (1.0 - left), -np.log2(left)
 
     def reached(self, passed_us: int) -> float:
-        """Part of its steady count that a key has so long after counting began."""
+        """Part of its steady count that a key has reached after some time."""
         return float(1.0 - 0.5 ** max(passed_us / self.half_life_us, SHORTEST))
 
     @property
     def per_count(self) -> float:
-        """Arrivals per second of a key, by its steady count."""
+        """Arrivals of a key per second, for each unit of its steady count."""
         return float(np.log(2.0) / (self.half_life_us * 1e-6))
 
     def faded(self, passed_us: int) -> float:
-        """What a count has faded to so long after it was one, at the slow pace."""
+        """What is left of a count of one after some time, at the slow pace."""
         return float(0.5 ** (max(0, passed_us) / self.half_life_us))
 
     def _read(self, stream: int, key: IntArray, pace: int) -> FloatArray:
@@ -189,5 +193,5 @@ class Frequency:
 
     def _fade(self, pace: int, clock_us: int) -> float:
         if self.is_empty:
-            return 1.0  # nothing has begun
+            return 1.0  # nothing was counted yet
         return float(0.5 ** self._halvings(pace, clock_us))

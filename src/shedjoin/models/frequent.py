@@ -1,7 +1,7 @@
-"""Keys that have a large part of the results: they are counted exactly.
+"""Keys with a large part of the results: their results are counted exactly.
 
-A sample of keys says little of the results where a few keys have most of them. So these
-few are known by name, and their rows are counted by stream and time.
+If a few keys have most of the results, a sample of keys says little about these. So
+these few keys are stored, and their rows are counted by stream and time.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from shedjoin.models.words import Shape, reals
 from shedjoin.types import FloatArray, IntArray
 
 MOST = 256
-"""Frequent keys of a shard, at most."""
+"""Limit of the number of frequent keys in a shard."""
 _PLACES = 4 * MOST
 _KEYS, _NEWEST = range(2)
 _RENEWED_BEFORE = 0.25
-"""What counts after a window of keys that were added."""
+"""Factor by which the part of newly added keys fades in each window."""
 
 
 class Rows(NamedTuple):
-    """Rows of one key and stream that can still be matched, as far as they are known.
+    """Known rows of one key and stream that can still be matched.
 
-    Times of rows, and how many rows each of them stands for; their mean importance.
+    ``weight`` is the number of rows that each time stands for, and ``importance`` their
+    mean importance.
     """
 
     time: IntArray
@@ -49,17 +50,17 @@ class Frequent:
     Parameters
     ----------
     room : sequence of arrays
-        Of the shapes that :meth:`shapes` gives.
+        Arrays of the shapes that :meth:`shapes` gives.
     keep_us : tuple of int
         How long a row of each stream can be matched.
     behind_us : int, default 0
-        How far behind the clock rows may come, at most. Buckets reach back to what the
-        last of these match, and what is stored goes on with buckets of its own width.
+        Greatest delay of rows behind the clock. Buckets reach back to all that such
+        rows match. Buckets that are stored keep their own width.
     """
 
     @staticmethod
     def shapes(streams: int) -> tuple[Shape, ...]:
-        """Room for so many streams: keys, what is counted, and how far it has come.
+        """Shapes of the arrays for so many streams: keys, counts and facts.
 
         The last of the facts is the width of a bucket.
         """
@@ -83,16 +84,16 @@ class Frequent:
 
     @property
     def size(self) -> int:
-        """How many frequent keys there are."""
+        """Number of frequent keys."""
         return int(self._facts[_KEYS])
 
     @property
     def key(self) -> IntArray:
-        """The frequent keys, by number."""
+        """The frequent keys; their positions are their numbers."""
         return self._keys.key[: self.size]
 
     def numbers(self, key: IntArray) -> IntArray:
-        """Number of each frequent key, and -1 for all others."""
+        """Number of each frequent key, and -1 for all other keys."""
         found = np.empty(key.size, np.int64)
         find_keys(key, self._keys, found)
         return found
@@ -100,9 +101,10 @@ class Frequent:
     def count(
         self, rows: Counted, clock_us: int, combine: int | None
     ) -> tuple[FloatArray, FloatArray]:
-        """Count arrivals; give the results of those whose key is frequent.
+        """Count arrivals, and return the results of those whose key is frequent.
 
-        How many they are, and their importance; without ``combine`` that is the same.
+        Both the number of results and their importance are returned. Without
+        ``combine`` they are equal.
         """
         matches, worth = np.empty(rows.time.size), np.empty(rows.time.size)
         rules = Rules(
@@ -112,7 +114,7 @@ class Frequent:
         return matches, worth
 
     def add(self, key: int, streams: Sequence[Rows]) -> None:
-        """Begin to count a key; rows of it that are known count already."""
+        """Start to count a key, with its known rows included."""
         number, keys = self.size, self._keys
         keys.key[number] = key
         newest = int(self._facts[_NEWEST])
@@ -131,21 +133,21 @@ class Frequent:
 
     @property
     def renewed(self) -> float:
-        """Results of keys that were added lately, as a part of all results."""
+        """Part of all results that belongs to keys added lately."""
         return float(self._renewed[0])
 
     def renew(self, part: float, windows: float) -> None:
-        """Keys with so large a part of the results are added, windows after others."""
+        """Add the part of the results of new keys, ``windows`` after the last ones."""
         self._renewed[0] = self._renewed[0] * _RENEWED_BEFORE**windows + part
 
     def weakest(self) -> tuple[int, float]:
-        """Number of the key with the fewest results in the window, and how many."""
+        """Number of the key with the fewest results in the window, and that count."""
         rows = self._keys.counts[: self.size].sum(axis=2).prod(axis=1)
         number = int(np.argmin(rows))
         return number, float(rows[number])
 
     def forget_idle(self) -> None:
-        """Stop counting keys of which no results are to be expected."""
+        """Stop counting keys that are not expected to have results."""
         rows = self._keys.counts[: self.size].sum(axis=2).prod(axis=1)
         self.drop(np.flatnonzero(rows <= 0.0))
 

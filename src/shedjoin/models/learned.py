@@ -23,7 +23,7 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 _TICKS = 64
 EVIDENCE_WINDOWS = 4
 _FIRST, _TICK, _NOW, _BEHIND = range(4)
-"""First arrival, last tick, last arrival; and how far behind these rows came lately."""
+"""Times of the first arrival, last tick and last arrival; recent delay of rows."""
 _PAIR = 2
 
 
@@ -35,20 +35,20 @@ class Models:
     keep_us : tuple of int
         How long a row of each stream can be matched.
     capacity_rows : float
-        About how many residents the shard may have: samples are judged by it.
+        About how many residents the shard may have; used to compare samples.
     samples : bool
-        Also learn which sample of the join tells most.
+        Whether to learn which sample of the join has the least variance.
     reach : int
-        Rows also match rows of so many keys up and down: what they bring is then
-        estimated from the counts of all these keys, and ages do not count.
+        Rows also match rows whose keys differ by up to this. Results are then estimated
+        from the counts of all these keys, whatever the age.
     combine : int, optional
         How the importance of a result follows from those of its rows; by default each
         result counts one.
     lateness_us : int, default 0
         How far behind each other rows are expected to come.
     words : array, optional
-        What was learned before; the models work in it. All zero: nothing yet. There are
-        as many as :meth:`words_of` says, or more if there is room for more keys.
+        What was learned before, which the models change in place; all zero if nothing
+        was. Its size is given by :meth:`words_of`, or larger with room for more keys.
     """
 
     def __init__(
@@ -96,21 +96,21 @@ class Models:
 
     @staticmethod
     def words_of(streams: int, reach: int = 0, keys: int = FEWEST) -> int:
-        """Words that models with room for so many keys take."""
+        """Number of words that models with room for so many keys take."""
         return words_of(streams, reach, keys)
 
     @property
     def is_crowded(self) -> bool:
-        """Whether more keys come than there is room for, and there may be more."""
+        """Whether more keys come than there is room for, and the room can grow."""
         return self.frequency.keys < MOST and self.frequency.is_full(self.clock_us)
 
     @property
     def roomier_words(self) -> int:
-        """Words that the same models take with room for twice as many keys."""
+        """Number of words that the same models take with room for twice the keys."""
         return self.words_of(len(self.keep_us), self._reach, 2 * self.frequency.keys)
 
     def copy_to(self, words: IntArray) -> None:
-        """Put all that was learned into other words, with room for more keys."""
+        """Copy all that was learned into an array with room for twice as many keys."""
         streams, keys = len(self.keep_us), self.frequency.keys
         counts = size_of(Frequency.shapes(streams, keys))
         same = self.words.size - counts
@@ -119,22 +119,22 @@ class Models:
         self.frequency.move_to(Frequency(room, self.frequency.half_life_us))
 
     def begin_count(self) -> None:
-        """Begin to count what an exact join would find."""
+        """Begin to count the results of an exact join."""
         self.seen_pairs = 0
         self.frequency.begin_count()
         self._begun_us = self.clock_us
         self.meter.begin()
 
     def go_on(self, former: Models) -> None:
-        """Go on with what other models have counted since they began to."""
+        """Continue the counts that other models have begun."""
         self.seen_pairs = former.seen_pairs
         self._begun_us = former._begun_us
         self.meter.go_on(former.meter)
 
     def missed(self) -> tuple[Missed, Missed]:
-        """What an exact join would have found since counting began, and was not.
+        """Estimate the results of an exact join that were missed since counting began.
 
-        The second holds the variances over all time.
+        The second value holds the variances over all time.
         """
         passed = self.clock_us - self._begun_us
         fade = self.frequency.faded(passed // EVIDENCE_WINDOWS)
@@ -146,7 +146,7 @@ class Models:
         return int(self._clocks[_NOW])
 
     def begin(self, first_us: int) -> None:
-        """Start the clocks: the first arrival comes now."""
+        """Start the clocks at the time of the first arrival."""
         self._clocks[:_BEHIND] = first_us
 
     def observe(  # noqa: PLR0913  (columns; all else by keyword)
@@ -163,11 +163,11 @@ class Models:
     ) -> None:
         """Learn from arrivals of all streams, in their order.
 
-        The clock after them is the greatest of their times if none is given; a row
-        after it counts as if it came then. ``size`` is what each takes from the budget.
-        ``watched`` is what :meth:`make_room` said of these arrivals, if it was asked
-        before. ``results`` are those that each of them has found; without them the
-        recall is not estimated.
+        If no clock is given, it becomes the greatest of their times. A row after the
+        clock counts as if it came at the clock. ``size`` is what each row takes from
+        the budget. ``watched`` is the result of :meth:`make_room` for these arrivals,
+        if it is known. ``results`` are those that each arrival has found; without them
+        the recall is not estimated.
         """
         if clock_us is None:
             clock_us = int(time.max())
@@ -188,9 +188,9 @@ class Models:
     ) -> None:
         """Learn from arrivals up to a clock.
 
-        The first arrivals of all are learned from in parts, each about as many as those
-        before it: as long as no key was counted, all keys look rare, and what rows of
-        frequent keys matched would be taken for what rare ones do.
+        The very first arrivals are learned in parts, each about as large as all before
+        it. Before any key is counted, all keys look rare. Matches of frequent keys
+        would then be attributed to rare ones.
         """
         stream, key, time, importance, _ = rows
         if not self._clocks[_FIRST]:
@@ -209,13 +209,13 @@ class Models:
         self._clocks[_BEHIND] = min(int(behind), self._most_behind_us)
         mine = [np.flatnonzero(stream == own) for own in self._streams]
         self._measure(rows, watched, mine, results)
-        # The size of a sampled row goes by how large its value is, whatever the sign.
+        # In a sample, the size of a row depends on its absolute value.
         worth = np.abs(importance) if self._samples else importance
         self.worth.add(stream, worth, self.faded(before))
         is_due = self._tick()
         self._count(mine, key, time)
         if is_due and self._samples and len(self.keep_us) == _PAIR:
-            # Before they are counted, all keys would look as if they had stopped.
+            # Only now: before they are counted, all keys seem to have stopped.
             learned = self.slice, self.yields, self.worth
             outlook = sampling.judged(*learned, self.clock_us, self.capacity_rows)
             self._outlook[:] = sampling.outlook_words(outlook)
@@ -230,14 +230,14 @@ class Models:
         mine: list[IntArray],
         results: Results | None,
     ) -> None:
-        """Count the results that an exact join has, beside those that were found."""
+        """Count the results of an exact join, and those that were found."""
         number = self.frequent.numbers(rows.key)
         counted = Counted(rows.stream, rows.time, rows.importance, number)
         exact, worth = self.frequent.count(counted, self.clock_us, self._combine)
         for own, at in enumerate(mine):
             seen = at[watched[at]]
             each = self._watch(own, rows.ghosts(seen))
-            exact[seen], worth[seen] = each  # ghosts know more than counts by time
+            exact[seen], worth[seen] = each  # ghosts are more exact than counts
         if results is not None:
             group = self.slice.group(rows.key, GROUPS)
             self.meter.add(
@@ -249,7 +249,7 @@ class Models:
             )
 
     def _count(self, mine: list[IntArray], key: IntArray, time: IntArray) -> None:
-        """Count the keys of arrivals, whose rows are given by stream."""
+        """Count the keys of arrivals; ``mine`` holds their rows by stream."""
         for own, rows in enumerate(mine):
             counted = np.minimum(time[rows], self.clock_us)
             self.frequency.add(own, key[rows], counted, self.clock_us)
@@ -257,13 +257,13 @@ class Models:
                 self._near.add(own, key[rows] + offset, counted, self.clock_us)
 
     def faded(self, since_us: int) -> float:
-        """What a count has faded to that was one then."""
+        """What is left of a count of one from that time."""
         return self.frequency.faded(self.clock_us - since_us)
 
     def make_room(self, stream: IntArray, key: IntArray) -> BoolArray:
-        """Monitor fewer keys if coming arrivals would be too many ghosts.
+        """Monitor fewer keys if the arrivals would be too many ghosts.
 
-        Tells which arrivals are monitored.
+        Returns which arrivals are monitored.
         """
         while True:
             watched = self.slice.monitored(key)
@@ -274,31 +274,31 @@ class Models:
     def partner_count(self, stream: IntArray, key: IntArray) -> FloatArray:
         """Decayed count of each row's key on the other stream.
 
-        Counts of several other streams multiply.
+        The counts on several other streams are multiplied.
         """
         passed = self.yields.passed_us(self.clock_us)
         return self._near.of_partners(stream, key, self.clock_us, passed)[1]
 
     def rate(self, stream: int) -> float:
-        """Arrivals of a stream per second, lately."""
+        """Recent arrivals of a stream per second."""
         return self.yields.rate(stream, self.clock_us)
 
     def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from its age on, whatever the key."""
+        """Best mean rate of results from a row's age on, over all keys."""
         return self.yields.priority_by_age(stream, age_us)
 
     def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from its age on, for its key's frequency."""
+        """Best mean rate of results from a row's age on, by how often its key comes."""
         if self._reach:
             return self.partner_count(stream, key) * self.yields.per_product[stream]
         return self.yields.priority(stream, key, age_us, self.clock_us)
 
     def expected_matches(self, stream: IntArray, key: IntArray) -> FloatArray:
-        """Matches that a new row will have in all its life."""
+        """Expected matches of a new row over its whole life."""
         return self.yields.expected_matches(stream, key, self.clock_us)
 
     def matches_per_arrival(self, key: IntArray) -> FloatArray:
-        """Matches of a new row of a key, on average over both streams as it comes."""
+        """Expected matches of a new row of each key, averaged over both streams."""
         first, second = (np.full(key.size, own, np.int64) for own in self._streams)
         came = self.partner_count(second, key), self.partner_count(first, key)
         total = came[0] + came[1]
@@ -307,12 +307,12 @@ class Models:
         return np.divide(found, total, out=np.zeros(key.size), where=total > 0)
 
     def cluster_sizes(self, stream: IntArray, key: IntArray) -> FloatArray:
-        """Expected matches of new rows, 1 on average, as PPS-CLUSTER takes them."""
+        """Expected matches of new rows, scaled to mean 1 for PPS-CLUSTER."""
         expected = self.expected_matches(stream, key)
         return sampling.pps_sizes(expected, self.yields.mean_matches())
 
     def value_sizes(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Importance of rows, 1 on average, as samples take it."""
+        """Importance of rows, scaled to mean 1 for samples by value."""
         return sampling.value_sizes(self.worth.relative(stream, importance))
 
     @property
@@ -322,27 +322,27 @@ class Models:
 
     @property
     def outlook(self) -> sampling.Outlook:
-        """What a sample of the join can reach."""
+        """Predicted variances of the sampling schemes, and UNIFORM's fraction."""
         return sampling.outlook_in(self._outlook)
 
     def size_factor(self, stream: IntArray, size: IntArray) -> FloatArray:
-        """How many times as often rows of a size match as their keys let expect."""
+        """How many times as often rows of a size match as their keys suggest."""
         return self.sizes.factor(stream, size)
 
     def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Mean importance of a result with each row."""
+        """Mean importance of a result of each row."""
         return self.worth.mean(stream, importance)
 
     def rows_in_window(self) -> float:
-        """Rows that have come lately and have not expired, of all streams."""
+        """Expected number of rows that have not expired, over all streams."""
         return self.yields.rows_in_window(self.clock_us)
 
     def _watch(self, stream: int, came: Ghosts) -> tuple[FloatArray, FloatArray]:
-        """Match monitored arrivals; give the results of each, and their importance.
+        """Match monitored arrivals; return their results and the importance of these.
 
-        An arrival that comes in time has as many as the product of its partners of each
-        stream. Where it comes late, some of these lie too far apart from each other,
-        and are counted all the same.
+        An arrival that is not late has as many results as the product of its partners
+        on each stream. For a late arrival that is too many: some of these partners are
+        too far apart from each other.
         """
         others = [other for other in self._streams if other != stream]
         met = [self.slice.meet(stream, each, came, self._combine) for each in others]
@@ -361,20 +361,20 @@ class Models:
         return exact, worth
 
     def _learn(self, seen: Seen, weight: IntArray) -> None:
-        """Learn how old and how large rows were that matched, each for its results."""
+        """Learn the ages and sizes at which rows matched, weighted by their results."""
         level = self._levels(seen.stream, seen.key)
         self.curve.add_matches(seen.stream, level, seen.age_us, weight)
         self.sizes.add_matches(seen.stream, level, seen.octave, weight)
 
     def _levels(self, stream: IntArray, key: IntArray) -> IntArray:
-        """Levels as they were read when the rows came: before they were counted.
+        """Levels of keys when the rows came, before these rows were counted.
 
-        Counts of that time, faded until now, would be those of rarer keys.
+        The same counts read now would have faded, and keys would look rarer.
         """
         return self.yields.levels(stream, key, self._counted_us)
 
     def _tick(self) -> bool:
-        """Let the curves learn, if it is time to; tell whether it was."""
+        """Update the curves if it is time to; return whether it was."""
         last_tick = int(self._clocks[_TICK])
         passed = self.clock_us - last_tick
         if passed * _TICKS < max(1, *self.keep_us):

@@ -1,13 +1,14 @@
 """The meter: how many results an exact join would have found that this one did not.
 
-Results of frequent keys are counted exactly. Those of all other keys are estimated from
-the monitored ones, which are a random sample of keys: what is missing of these, divided
-by the share of keys that is monitored. The sample is corrected by what is known of all
-keys: results that were found and rows that arrived. If monitored keys had fewer of
-these than their share, more is missing than they say, as far as the two go together.
+Results of frequent keys are counted exactly. Those of other keys are estimated from the
+monitored keys, a random sample: what these miss, divided by the share of keys that is
+monitored. The estimate is then corrected by what is known of all keys, the results
+found and the rows that arrived. If the monitored keys had less than their share of
+these, they also had less than their share of the missed results, to the extent that the
+two are correlated.
 
-Monitored keys fall into groups by a hash. How much the estimate differs if one of the
-groups is left out says how uncertain it is (the jackknife).
+Monitored keys are divided into groups by a hash. The uncertainty of the estimate
+follows from how much it changes if one of the groups is left out (the jackknife).
 """
 
 from __future__ import annotations
@@ -22,22 +23,24 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 
 GROUPS = 32
 _EXACT, _FOUND, _WORTH, _GAINED, _ROWS = range(5)
-"""What is counted of monitored keys: results of the exact join, results found, the
-importance of both, and from here on rows of each stream."""
+"""Columns of the sums over monitored keys: results of the exact join, results found,
+the importance of both, and from here on rows of each stream."""
 _RIDGE = 1.0 / GROUPS
-"""Part of its variance by which what a correction goes by counts as noise."""
+"""Part of the variance of a regressor that is taken for noise (ridge regression)."""
 _ALONE = 1.0
-"""Monitored results that could have been missed by chance where none was."""
+"""Monitored results that could have been missed by chance if none was observed."""
 _WEIGHTS = np.column_stack(
     [np.ones(GROUPS), (1.0 - np.eye(GROUPS)) * GROUPS / (GROUPS - 1)]
 )
-"""Of groups: all of them, and then all but one, which count for all (the jackknife)."""
+"""Weights of the groups: first all of them, then all but one, scaled (the
+jackknife)."""
 
 
 class Metered(NamedTuple):
-    """Arrivals with their results: of the exact join, and those found.
+    """Arrivals with their results: those of the exact join, and those found.
 
-    ``frequent`` says whose key is counted exactly; all others count if ``watched``.
+    ``frequent`` marks rows whose key is counted exactly. Other rows count only if they
+    are ``watched``.
     """
 
     stream: IntArray
@@ -57,7 +60,7 @@ class Results(NamedTuple):
     gained: FloatArray
 
     def part(self, at: slice) -> Results:
-        """Results of some arrivals."""
+        """Results of some of the arrivals."""
         return Results(self.found[at], self.gained[at])
 
 
@@ -71,19 +74,19 @@ class Missed(NamedTuple):
 
 
 class Meter:
-    """Estimates what is missing, micro-batch by micro-batch and since the beginning.
+    """Estimates missed results, for each micro-batch and since the beginning.
 
     Parameters
     ----------
     room : sequence of arrays
-        Of the shapes that :meth:`shapes` gives.
+        Arrays of the shapes that :meth:`shapes` gives.
     streams : int
-        How many streams there are.
+        Number of streams.
     """
 
     @staticmethod
     def shapes(streams: int) -> tuple[Shape, ...]:
-        """Room for so many streams: sums by group, lately and what was left of them."""
+        """Shapes of the arrays: faded sums by group, and jackknife estimates."""
         return (GROUPS, _ROWS + streams), (GROUPS, 2)
 
     def __init__(self, room: Sequence[IntArray], streams: int) -> None:
@@ -98,18 +101,18 @@ class Meter:
         self._frequent = np.zeros(_ROWS)
 
     def go_on(self, former: Meter) -> None:
-        """Go on with the count of a micro-batch that another one began."""
+        """Continue the count of a micro-batch that another meter began."""
         self._groups, self._all = former._groups, former._all
         self._frequent = former._frequent
 
     def add(self, rows: Metered, share: float) -> None:
-        """Count arrivals, of which this share of the keys is monitored."""
+        """Count arrivals, if ``share`` of the keys is monitored."""
         columns = rows.exact, rows.found, rows.worth, rows.gained
         light = ~rows.frequent
         for at, column in enumerate(columns):
             total, frequent = column.sum(), column[rows.frequent].sum()
             self._frequent[at] += frequent
-            self._all[at] += total - frequent  # of results found, and their importance
+            self._all[at] += total - frequent  # used only for results found
         mine = np.flatnonzero(rows.watched & light)
         group = rows.group[mine]
         for at, column in enumerate(columns):
@@ -126,10 +129,11 @@ class Meter:
         return float(self._frequent[_EXACT] + self._groups[:, _EXACT].sum())
 
     def end(self, share: float, fade: float) -> tuple[Missed, Missed]:
-        """Estimate what was missed in this micro-batch, and what uncertainty is left.
+        """Estimate what this micro-batch missed, and the variances of all estimates.
 
-        The second holds the variances of all estimates since the beginning together:
-        the same keys are monitored all the time. Sums of before have faded.
+        The variances are those of the sum of all estimates since the beginning. The
+        estimates are not independent, because the same keys are monitored all the time.
+        Sums of former micro-batches are multiplied by ``fade``.
         """
         self._lately *= fade
         self._lately += self._groups
@@ -147,7 +151,7 @@ class Meter:
     def _estimate(
         self, share: float, exact: int, found: int, kind: int
     ) -> tuple[float, float]:
-        """Estimate what was missed of results, or of their importance."""
+        """Estimate the missed results, or their importance, and the variance."""
         frequent = self._frequent[exact] - self._frequent[found]
         missed = self._groups[:, exact] - self._groups[:, found]
         if share >= 1.0:
@@ -161,9 +165,9 @@ class Meter:
         return float(total[0]), self._variance(share, total[1:])
 
     def _variance(self, share: float, without: FloatArray) -> float:
-        """Variance of an estimate, from those that do without one group each.
+        """Variance of an estimate, from the estimates that leave out one group each.
 
-        Something is left where no monitored key has missed anything.
+        It is above zero even if no monitored key has missed anything.
         """
         if share >= 1.0 or not self._lately[:, _ROWS:].any():
             return 0.0
@@ -172,9 +176,9 @@ class Meter:
 
 
 def _slopes(by: FloatArray, missed: FloatArray, weights: FloatArray) -> FloatArray:
-    """How much is missed for each of what a correction goes by: weighted least squares.
+    """Slopes of missed results on the columns of ``by``, by weighted least squares.
 
-    Each column of the weights makes a column of the slopes.
+    Each column of the weights gives a column of slopes.
     """
     total = weights.sum(axis=0)
     by = by[None] - (by.T @ weights / total).T[:, None]

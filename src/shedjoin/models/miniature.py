@@ -1,11 +1,11 @@
-"""What the join would find with less or more memory: the same join in miniature.
+"""The join in miniature: what it would find with less or more memory.
 
-A few rows, drawn by lot from all that come, stand for all. Of each it is known with
-which memories it would still be held: rows are ordered by the scores of the policy, and
-a memory that is so many times as large has room for so many of them. A result is found
-if the earlier one of its rows is held. So every match of a sampled row with a later
-arrival counts for all memories in which the row is still held, and one pass serves
-them all.
+A few rows, drawn by lot from all arrivals, stand for all of them. For each sampled row
+it is known with which memories it would still be held. Rows are ordered by the scores
+of the policy, and a memory has room for a number of them that is in proportion to its
+size. A result is found if the earlier one of its rows is held. So a match of a sampled
+row with a later arrival counts for all memories that still hold the row, and one pass
+serves all memories.
 """
 
 from __future__ import annotations
@@ -23,27 +23,28 @@ from shedjoin.models.words import Shape, reals
 from shedjoin.types import BoolArray, FloatArray, Grid, IntArray
 
 ROOM = 1 << 11
-"""Rows that are sampled, at most."""
+"""Limit of the number of sampled rows."""
 _ALL = 1 << 31
 _TICKS = 32
 _MATCHES = 1 << 12
 _FEWEST = 64
-"""Arrivals between two times that rows are let go, at least: it takes a while."""
+"""Least number of arrivals between two evictions, each of which takes a while."""
 _STREAM, _KEY, _TIME, _NUMBER, _SIZE, _HELD, _WEIGHT = range(7)
 _IMPORTANCE, _SCORE = range(2)
 _END, _HALVINGS, _TICK, _SETTLED, _BEGUN, _OF = range(6)
-"""Facts: how many rows there are, how often their part was halved, when rows were last
-let go, and the first number since; when it was begun anew, and for which budget."""
+"""Facts: the number of rows, how often the sampled part was halved, the time of the
+last eviction, the first row number after it, the time of the last restart, and its
+budget."""
 _OTHER = 0x5851F42D4C957F2D
-"""Tells keys of the second stream from those of the first."""
+"""Distinguishes keys of the second stream from those of the first."""
 NO_BUDGET = -1
 """In place of a budget: nothing is sampled."""
 _SPARSE = 4
-"""Rows that fill a smaller part of the room are too few."""
+"""The sampled part is doubled if rows fill less than one fourth of the room."""
 
 
 class Arrived(NamedTuple):
-    """Arrivals, in their order; those that are not ``kept`` would never be stored."""
+    """Arrivals in their order; rows that are not ``kept`` would never be stored."""
 
     stream: IntArray
     key: IntArray
@@ -55,32 +56,32 @@ class Arrived(NamedTuple):
     kept: BoolArray
 
     def select(self, rows: IntArray | slice) -> Arrived:
-        """Some of them."""
+        """Select some of the arrivals."""
         named = {name: column[rows] for name, column in self._asdict().items()}
         return Arrived(**named)
 
 
 class Now(NamedTuple):
-    """The clock, and the times up to which rows of each stream match nothing more."""
+    """The clock, and the time of each stream up to which rows match nothing more."""
 
     clock_us: int
     expired_us: IntArray
 
 
 class Miniature:
-    """Rows drawn by lot, and what they would have matched.
+    """A sample of rows, and what it would have matched with other memories.
 
     Parameters
     ----------
     room : sequence of arrays
-        Of the shapes that :meth:`shapes` gives.
+        Arrays of the shapes that :meth:`shapes` gives.
     keep_us : tuple of int
         How long a row of each of two streams can be matched.
     """
 
     @staticmethod
     def shapes() -> tuple[Shape, ...]:
-        """Room for whole numbers, reals, bars, facts, and the curve."""
+        """Shapes of the arrays: integers, reals, bars, facts, and the curve."""
         return (7, ROOM), (2, ROOM), (2, LEVELS), (6,), *RecallCurve.shapes()
 
     def __init__(self, room: Sequence[IntArray], keep_us: tuple[int, ...]) -> None:
@@ -101,14 +102,14 @@ class Miniature:
         return Arrived(stream, key, time, number, size, importance, score, kept)
 
     def begin(self, budget: int, clock_us: int) -> None:
-        """Begin anew if the budget is another one: rows would be held by other rules.
+        """Restart if the budget has changed, because other rows would be held with it.
 
-        ``budget`` is a number that tells budgets apart, or ``NO_BUDGET``.
+        ``budget`` is a number that identifies a budget, or ``NO_BUDGET``.
         """
         if self._facts[_OF] == budget:
             return
         if budget != NO_BUDGET and not self._facts[_OF] and self._facts[_END]:
-            # All models began with the first row, within a micro-batch.
+            # The models began with the first row, in the middle of a micro-batch.
             self._facts[_OF] = budget
             return
         for each in (self._whole, self._real, self._bar, self._facts):
@@ -119,25 +120,25 @@ class Miniature:
         self._link()
 
     def has_seen(self, windows: float, first_us: int, clock_us: int) -> bool:
-        """Whether so many windows have passed since it was begun anew, or at all."""
+        """Whether so many windows have passed since the restart, or the first row."""
         begun = max(first_us, int(self._facts[_BEGUN]))
         return clock_us - begun >= windows * int(self._keep_us.max())
 
     @property
     def is_known(self) -> bool:
-        """Whether it tells of all that is held."""
+        """Whether the recall is known: results were counted over a full window."""
         return self.curve.is_known and self._is_filled
 
     @property
     def _is_filled(self) -> bool:
-        """Whether all rows of a window were sampled by the rules of now."""
+        """Whether all rows of a window were sampled under the present budget."""
         reached = int(self._facts[_TICK])
         return not self._facts[_BEGUN] or self.has_seen(1.0, 0, reached)
 
     def ends(self, time: IntArray) -> list[int]:
-        """Tell where to cut arrivals, so that rows can be let go between the parts.
+        """Indices at which to cut arrivals, to evict rows between the parts.
 
-        Where few rows come in a window, parts are longer than a tick.
+        If few rows come in a window, parts are longer than a tick.
         """
         whole = time.size // _FEWEST * _FEWEST
         ends = np.arange(_FEWEST, whole, _FEWEST)
@@ -147,7 +148,7 @@ class Miniature:
     def observe(self, came: Arrived, expired_us: IntArray, *, pooled: bool) -> None:
         """Match arrivals with sampled rows, and sample some of them.
 
-        Rows of each stream up to its time in ``expired_us`` match nothing any more.
+        Rows of a stream up to its time in ``expired_us`` cannot be matched any more.
         """
         self._add(came, expired_us, pooled=pooled)
         other = 1 - came.stream
@@ -170,11 +171,11 @@ class Miniature:
             self.curve.add(counted)
 
     def is_due(self, clock_us: int) -> bool:
-        """Whether it is time to let rows go."""
+        """Whether it is time to evict rows."""
         return clock_us // self._tick_us > int(self._facts[_TICK]) // self._tick_us
 
     def is_stale(self, clock_us: int) -> bool:
-        """Whether scores are due again: every other time that rows are let go."""
+        """Whether scores are due again: at every other eviction."""
         return clock_us // self._tick_us % 2 == 0
 
     def let_go(
@@ -186,11 +187,11 @@ class Miniature:
         *,
         pooled: bool,
     ) -> None:
-        """Let rows go that have no room, by their scores of now.
+        """Evict rows that have no room, by their present scores.
 
-        ``room`` is that of each pool with each memory. Rows that only late ones can
-        match go first. Between two calls more and more rows are held: half of those are
-        made room for beforehand.
+        ``room`` is that of each pool with each memory. Rows that only late rows can
+        match are evicted first. More and more rows are held until the next call, so
+        room for half of these is left free.
         """
         rows = slice(int(self._facts[_END]))
         whole = self._whole[:, rows]
@@ -220,8 +221,8 @@ class Miniature:
     def _drawn(self, score: FloatArray, number: int) -> IntArray:
         """Draw rows evenly from the lowest score to the highest.
 
-        Lots of their own for all rows would leave it to chance how many of the best
-        are drawn, on which it depends what there is room for.
+        The rows that there is room for depend on how many of the best rows are drawn.
+        Independent lots would leave that to chance.
         """
         step = 1 << int(self._facts[_HALVINGS])
         lot = int(chain_words(*np.array([[0], [number]]))[0])
@@ -229,7 +230,7 @@ class Miniature:
         return drawn
 
     def _add(self, came: Arrived, expired_us: IntArray, *, pooled: bool) -> None:
-        """Sample some arrivals, and half as many from now on if there is no room."""
+        """Sample some arrivals; without room, sample half as many from now on."""
         first = int(came.number[0])
         chosen = self._drawn(came.score, first)
         if self._facts[_END] + chosen.size > ROOM:
@@ -259,7 +260,7 @@ class Miniature:
         link(fixed(key), fixed(rows.time), first, self._index)
 
     def _keep(self, select: BoolArray) -> None:
-        """Forget the other rows; room that is not used is zero."""
+        """Keep only the selected rows; unused room is zero."""
         rows, count = slice(select.size), int(select.sum())
         for columns in (self._whole, self._real):
             kept = columns[:, rows][:, select]

@@ -1,12 +1,12 @@
-"""The monitored slice: some keys of which nothing is forgotten before its time.
+"""The monitored slice: some keys whose rows are all kept until they expire.
 
-Rows of these keys are kept as *ghosts*, key and time alone, until they expire, whether
-the operator sheds them or not. What ghosts match is what an unlimited join would match,
-so curves learned from them know nothing of the shedding, and the share of it that was
-really emitted estimates the recall.
+Rows of these keys are kept as *ghosts*, without their payload, until they expire, even
+if the operator sheds them. Ghosts match what an unlimited join would match. So shedding
+does not bias the curves that are learned from them. The share of their matches that was
+emitted is an estimate of the recall.
 
-A key is monitored if a hash of it lies below the threshold, which is halved whenever
-the ghosts outgrow their room.
+A key is monitored if its hash lies below a threshold. The threshold is halved whenever
+there is no room for the ghosts.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 _ALL = 1 << 31
 _GROUP_BITS = 40
 _DRAWN = 1 << 13
-"""Matches of an arrival's key with one stream that are looked at one by one, at most,
-for every call; of more, as many are drawn."""
+"""Most matches that a call examines one by one. If there are more, every n-th match is
+drawn."""
 _WORN = 512
-"""Expired ghosts that are not worth the work to let them go."""
+"""Fewer expired ghosts than this are not worth the work of removing them."""
 
 
 class Ghosts(NamedTuple):
@@ -43,7 +43,7 @@ class Ghosts(NamedTuple):
 
 
 class Arrived(NamedTuple):
-    """Arrivals of all streams, in their order, with the class of their size."""
+    """Arrivals of all streams, in their order, with the classes of their sizes."""
 
     stream: IntArray
     key: IntArray
@@ -52,19 +52,18 @@ class Arrived(NamedTuple):
     octave: Octaves
 
     def part(self, at: slice) -> Arrived:
-        """Some of them."""
+        """Select some of the arrivals."""
         return Arrived._make(column[at] for column in self)
 
     def ghosts(self, at: IntArray) -> Ghosts:
-        """Some of them, as they are monitored."""
+        """Select some of the arrivals, as ghosts."""
         return Ghosts._make(column[at] for column in self[1:])
 
 
 class Seen(NamedTuple):
     """Matches of ghosts: stream and key of the earlier row, and how long it waited.
 
-    ``importance`` and ``octave`` are those of the ghost, whichever of the two rows is
-    earlier.
+    ``importance`` and ``octave`` are those of the ghost, even if it is the later row.
     """
 
     stream: IntArray
@@ -75,9 +74,9 @@ class Seen(NamedTuple):
 
 
 class Met(NamedTuple):
-    """What arrivals matched: how many rows each, their importance, and some matches.
+    """Matches of arrivals: how many each has, their importance, and some of them.
 
-    ``rows`` are the arrivals of these, and each stands for ``step`` matches.
+    ``rows`` are the arrivals of these matches, each of which stands for ``step`` ones.
     """
 
     matches: IntArray
@@ -93,7 +92,7 @@ class Slice:
     Parameters
     ----------
     room : sequence of arrays
-        Of the shapes that :meth:`shapes` tells.
+        Arrays of the shapes that :meth:`shapes` gives.
     keep_us : tuple of int
         How long a row of each stream can be matched.
     """
@@ -109,17 +108,17 @@ class Slice:
 
     @staticmethod
     def shapes(streams: int, ghosts: int) -> tuple[Shape, ...]:
-        """Room for so many ghosts a stream, a power of two."""
+        """Shapes of the arrays for so many ghosts per stream, a power of two."""
         whole, eighth = (streams, ghosts), (streams, -(-ghosts // 8))
         return whole, whole, whole, eighth, (streams,), (1,)
 
     def ghosts(self, stream: int) -> Ghosts:
-        """Ghosts of one stream, for as long as none is added or goes."""
+        """Ghosts of one stream, valid until ghosts are added or removed."""
         at = stream, slice(self._ends[stream])
         return Ghosts._make(column[at] for column in self._columns)
 
     def monitored(self, key: IntArray) -> BoolArray:
-        """Tell which keys are monitored."""
+        """Whether each key is monitored."""
         return np.asarray(_hash(key) < self._threshold, np.bool_)
 
     @property
@@ -128,7 +127,7 @@ class Slice:
         return float(self._threshold / _ALL)
 
     def group(self, key: IntArray, groups: int) -> IntArray:
-        """Group of each key, by bits that do not say whether it is monitored."""
+        """Group of each key, independent of whether the key is monitored."""
         return (_words(key) >> _GROUP_BITS) & (groups - 1)
 
     def meet(self, stream: int, other: int, came: Ghosts, combine: int | None) -> Met:
@@ -164,9 +163,9 @@ class Slice:
     def has_room(self, coming: IntArray, clock_us: int) -> bool:
         """Make room for so many ghosts of each stream.
 
-        Expired ghosts go, if they are many or there is no room; if that is not enough,
-        half of the keys are not monitored any more, and the answer is False: fewer may
-        be coming now.
+        Expired ghosts are removed if there are many, or if there is no room. If that is
+        not enough, half of the keys are not monitored any more. The answer is then
+        False, because fewer ghosts may be coming now.
         """
         if (self._ends + coming <= self.room).all() and not self._is_worn(clock_us):
             return True
@@ -183,7 +182,7 @@ class Slice:
         return fits and not crowded
 
     def _is_worn(self, clock_us: int) -> bool:
-        """Whether most ghosts have expired: their room is stored, too."""
+        """Whether most ghosts have expired; they still take room in the state."""
         for stream, keep in enumerate(self.keep_us):
             time = self.ghosts(stream).time
             gone = int(np.count_nonzero(time < clock_us - keep))
@@ -196,7 +195,7 @@ class Slice:
         return _ALL >> int(self._halvings[0])
 
     def _keep(self, stream: int, select: BoolArray) -> None:
-        """Let the other ghosts go; room that nobody uses is zero."""
+        """Keep only the selected ghosts; unused room is zero."""
         kept = [column[select] for column in self.ghosts(stream)]
         self._ends[stream] = kept[0].size
         for column, rows in zip(self._columns, kept, strict=True):
@@ -215,7 +214,7 @@ class Slice:
 
 
 def _hash(key: IntArray) -> IntArray:
-    """31 bits that are independent of a key's shard and bucket."""
+    """31 bits of a key's hash that are independent of its shard and bucket."""
     return _words(key) & (_ALL - 1)
 
 

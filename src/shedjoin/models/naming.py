@@ -1,4 +1,4 @@
-"""Which keys are counted exactly: those with a large part of the results."""
+"""Choice of the keys that are counted exactly: those with most of the results."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from shedjoin.models.monitored import Slice
 from shedjoin.types import FloatArray, IntArray
 
 _LOOKED_AT = 2048
-"""Arrivals that are looked at, evenly among all: frequent keys are among any."""
+"""About how many arrivals are examined, evenly among all of them."""
 _PER_WINDOW = 16
 _LARGE = 1.0 / 512.0
-"""Part of all results from which on a key is counted exactly."""
+"""Least part of all results for which a key is counted exactly."""
 _PARTNERS = 2.0
-"""It also has to match so many rows: keys that come once are never frequent."""
+"""Least matches of its rows on average, so that keys that come once are excluded."""
 _DOTS = 64
-"""Rows of which nothing but their number is known are taken to come so evenly."""
+"""Rows whose times are unknown are counted at so many evenly spaced times."""
 
 
 class Came(NamedTuple):
-    """Arrivals, how long has been counted, and the clock before and after them."""
+    """Arrivals, the time since counting began, and the clock before and after them."""
 
     stream: IntArray
     key: IntArray
@@ -36,11 +36,11 @@ class Came(NamedTuple):
 def name_frequent(
     came: Came, frequency: Frequency, monitored: Slice, frequent: Frequent
 ) -> None:
-    """Count keys exactly from now on that have a large part of the results.
+    """Start to count the keys exactly that have a large part of the results.
 
-    They are looked for now and then, as the clock passes. How many results a key has is
-    told by the counts of keys. If there are too many, a key has to have twice the
-    results of the one whose place it takes.
+    Such keys are looked for from time to time, as the clock advances. The results of a
+    key are estimated from its counts. If there is no room, a key must have twice the
+    results of the one that it replaces.
     """
     period = max(1, max(monitored.keep_us) // _PER_WINDOW)
     periods = came.clock_us // period - came.before_us // period
@@ -75,7 +75,7 @@ def name_frequent(
 def _known_rows(
     stream: int, key: int, came: Came, frequency: Frequency, monitored: Slice
 ) -> Rows:
-    """Rows of a key that can still be matched: those monitored, or as counted."""
+    """Rows of a key that can still be matched: its ghosts, or rows as counted."""
     mine = came.importance[came.stream == stream]
     importance = float(mine.mean()) if mine.size else np.inf
     one = np.array([key], np.int64)

@@ -1,4 +1,4 @@
-"""Recall against memory: what a join would find with a part or a multiple of it."""
+"""Recall against memory: what a join would find with other budgets."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from shedjoin.models.words import Shape, reals
 from shedjoin.types import FloatArray, IntArray
 
 FACTORS: FloatArray = np.outer(2.0 ** np.arange(-6, 3), [1, np.sqrt(2)]).ravel()[:-1]
-"""Memories that are compared: so many times as large as the whole budget."""
+"""Memories that are compared, in multiples of the whole budget."""
 LEVELS = FACTORS.size
 WHOLE = FACTORS.tolist().index(1.0)
-"""The whole budget among them."""
+"""Index of the whole budget in ``FACTORS``."""
 _QUICKLY = 4
-"""Results fade so many times as fast as the counts of keys: within a window it may
-change what there is to find."""
+"""Results fade so many times as fast as the counts of keys, because the results that
+there are to find may change within a window."""
 
 
 class RecallCurve:
-    """Sums of results over the last part of a window, which fade.
+    """Results found with each memory, as sums that fade within a window.
 
     Parameters
     ----------
     room : sequence of arrays
-        Of the shapes that :meth:`shapes` gives.
+        Arrays of the shapes that :meth:`shapes` gives.
     """
 
     @staticmethod
     def shapes() -> tuple[Shape, ...]:
-        """Room for results by level, for the part in force, and for the recall."""
+        """Shapes of the arrays: results by level, part in force, measured results."""
         return (LEVELS + 1,), (1,), (2,)
 
     def __init__(self, room: Sequence[IntArray]) -> None:
@@ -44,7 +44,7 @@ class RecallCurve:
     @in_force.setter
     def in_force(self, factor: float) -> None:
         if factor != self._in_force[0]:
-            self._measured[:] = 0.0  # with another part
+            self._measured[:] = 0.0  # they were measured with another part
         self._in_force[0] = factor
 
     @property
@@ -53,26 +53,26 @@ class RecallCurve:
         return bool(self._sums[LEVELS] > 0.0)
 
     def begin(self) -> None:
-        """Forget everything: the whole budget is in force."""
+        """Reset all sums; the whole budget is in force."""
         self._sums[:] = 0.0
         self._in_force[0] = 0.0
         self._measured[:] = 0.0
 
     def fade(self, fade: float) -> None:
-        """Let sums of before count less."""
+        """Reduce the weight of earlier sums."""
         self._sums *= fade**_QUICKLY
         self._measured *= fade**_QUICKLY
 
     def measure(self, emitted: float, exact: float) -> None:
-        """Count results that were emitted with the part that is in force."""
+        """Add results emitted with the part in force, and those of the exact join."""
         self._measured += emitted, exact
 
     def add(self, counted: FloatArray) -> None:
-        """Count results of the miniature, by level and in all."""
+        """Add results of the miniature, by level and in total."""
         self._sums += counted
 
     def recalls(self, factors: Sequence[float]) -> FloatArray:
-        """Recall with so many times the whole budget.
+        """Recall with each multiple of the whole budget.
 
         >>> curve = RecallCurve([np.zeros(each, int) for each in RecallCurve.shapes()])
         >>> curve.add(np.append(100 * FACTORS.clip(0, 1), 100.0))
@@ -82,10 +82,10 @@ class RecallCurve:
         return np.interp(factors, FACTORS, self._recalls())
 
     def factor_for(self, recall: float) -> float:
-        """Tell the least part of the whole budget that keeps a recall; 1 at most.
+        """Least part of the whole budget that keeps a recall; 1 at most.
 
-        This goes by the sample alone. What is measured comes late: rows that were let
-        go under another part are still missed, and the part would swing.
+        Only the sample is used. Measured results react late: rows that were evicted
+        under another part are still missed, and the part would oscillate.
 
         >>> curve = RecallCurve([np.zeros(each, int) for each in RecallCurve.shapes()])
         >>> curve.add(np.append(100 * FACTORS.clip(0, 1), 100.0))
@@ -103,17 +103,17 @@ class RecallCurve:
         return float(min(factor, 1.0))
 
     def _sampled(self) -> FloatArray:
-        """Recall of the sample at all levels, which never falls with more memory."""
+        """Recall of the sample by level, made non-decreasing in memory."""
         sums = self._sums[:LEVELS] / self._sums[LEVELS]
         found: FloatArray = np.maximum.accumulate(sums)
         return found
 
     def _recalls(self) -> FloatArray:
-        """Recall at all levels, which never falls with more memory.
+        """Recall by level, made non-decreasing in memory.
 
-        The curve of the sample is moved to the recall that is measured with the part
-        that is in force: what is found with less is the same part of that, and what is
-        missing with more.
+        The curve of the sample is adjusted to the recall that is measured with the part
+        in force. With less memory, the recall is scaled by the same ratio. With more
+        memory, the missing share is scaled.
         """
         found = self._sampled()
         emitted, exact = self._measured.tolist()

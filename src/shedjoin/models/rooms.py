@@ -15,11 +15,11 @@ from shedjoin.models.worth import Worth
 _PAIR = 2
 _GHOSTS = 1 << 13
 _NEAR_KEYS = 1 << 14
-"""Keys that are counted with their neighbours."""
+"""Room for keys that are counted together with their neighbours."""
 
 
 def shapes_of(streams: int, reach: int, keys: int) -> tuple[tuple[Shape, ...], ...]:
-    """Room for each model; that of the counts of keys comes last, and may grow."""
+    """Shapes of the arrays of each model; the key counts are last, and may grow."""
     return (
         Curve.shapes(streams),
         Worth.shapes(streams),
@@ -35,12 +35,12 @@ def shapes_of(streams: int, reach: int, keys: int) -> tuple[tuple[Shape, ...], .
 
 
 def words_of(streams: int, reach: int, keys: int) -> int:
-    """Words that models with room for so many keys take."""
+    """Number of words that models with room for so many keys take."""
     return sum(map(size_of, shapes_of(streams, reach, keys)))
 
 
 def keys_in(words: int, streams: int, reach: int) -> int:
-    """Keys that models of so many words have room for."""
+    """Number of keys that models of so many words have room for."""
     keys = FEWEST
     while keys < MOST and words_of(streams, reach, 2 * keys) <= words:
         keys *= 2

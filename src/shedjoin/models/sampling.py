@@ -1,7 +1,7 @@
-"""Which sample of the join would tell most, and how large one fits the memory.
+"""Which sample of the join has the least variance, and how large a sample fits.
 
-Both are worked out on the monitored slice, of which all rows and matches are known. A
-sample is to tell the number of results, or the sum of their values.
+Both are computed from the monitored slice, whose rows and matches are all known. A
+sample estimates the number of results, or the sum of their values.
 """
 
 from __future__ import annotations
@@ -16,38 +16,38 @@ from shedjoin.models.yields import Yields
 from shedjoin.types import FloatArray
 
 _PPS, _UNIFORM = 1, 2
-"""Places of schemes among the variances; EQ-CLUSTER is first."""
+"""Indices of the schemes in the variances; EQ-CLUSTER is first."""
 _EVEN = 0.1
-"""PPS-CLUSTER's part that is given to all rows alike."""
+"""Part of PPS-CLUSTER's sizes that is equal for all rows."""
 _LEAST_VALUE = 0.05
-"""Part of the mean value that every row counts as: no row may be without a chance."""
+"""Least size of a row, as a part of the mean value: every row needs a chance."""
 _BIAS = 5.0
-"""How much worse a bias is than an error of the same size: intervals know nothing of
-it, and a fifth of the error is as much as they bear."""
+"""Weight of a bias against a random error of the same size. Intervals do not include
+bias, and tolerate at most a fifth of the error."""
 _OLD = 0.75
-"""Part of its life that a row must have had to be judged."""
+"""Part of its life after which a row is used to judge samples."""
 
 
 class Rows(NamedTuple):
     """Monitored rows of all streams."""
 
-    expected: FloatArray  # matches in all their life, as predicted
+    expected: FloatArray  # predicted matches over their whole life
     met: FloatArray  # matches so far
     lived: FloatArray  # part of their life so far
-    value: FloatArray  # what size their own value gives them, 1 on average
+    value: FloatArray  # size by their own value, 1 on average
     total: FloatArray  # sum of the values of their matches so far
     squares: FloatArray  # sum of the squares of these values
 
 
 class Outlook(NamedTuple):
-    """What a sample can reach: UNIFORM's fraction, variances of a sum by scheme."""
+    """Prediction for samples: UNIFORM's fraction, and the variance of each scheme."""
 
     fraction: float
     variance: tuple[float, float, float]
 
     @property
     def best(self) -> int:
-        """Which variance is the least; that of EQ-CLUSTER while nothing is known."""
+        """Index of the least variance; EQ-CLUSTER while nothing is known."""
         return self.variance.index(min(self.variance))
 
     @property
@@ -65,13 +65,13 @@ _UNKNOWN = Outlook(1.0, (0.0, 0.0, 0.0))
 
 
 def outlook_in(words: FloatArray) -> Outlook:
-    """The outlook that was stored, or that of a slice of which nothing is known."""
+    """Outlook that was stored, or a default if nothing is known."""
     known, fraction, eq, pps, uniform = words.tolist()
     return Outlook(fraction, (eq, pps, uniform)) if known else _UNKNOWN
 
 
 def outlook_words(found: Outlook) -> tuple[float, ...]:
-    """What is stored of an outlook."""
+    """Numbers to store for an outlook."""
     return 1.0, found.fraction, *found.variance
 
 
@@ -81,22 +81,23 @@ def outlook(rows: Rows, share: float, capacity: float) -> Outlook:
     Parameters
     ----------
     rows : Rows
-        The slice.
+        Rows of the slice.
     share : float
         Part of all rows that is monitored.
     capacity : float
-        Rows that fit the memory, of all keys.
+        Rows that fit the memory, over all keys.
 
     Notes
     -----
-    Section 4.3.2 names three things to go by. *Accuracy of n(s)*: where rows match more
-    often than predicted, UNIFORM never samples the rest; that bias counts five times.
-    *Inter-cluster variance* and *cluster sizes*: under EQ and PPS, a row whose matches
-    have the values y adds sum(y)^2 (1/p - 1) to the variance of the sum of all values;
-    under UNIFORM it adds sum(y^2) (1/p - 1). If nothing has a value, every y is 1 and
-    the sum is the count. If rows have values, p goes by them under EQ and PPS.
+    Section 4.3.2 names three criteria. *Accuracy of n(s)*: if rows match more often
+    than predicted, UNIFORM never samples the additional matches. This bias counts five
+    times. *Inter-cluster variance* and *cluster sizes*: under EQ and PPS, a row whose
+    matches have the values y adds sum(y)^2 (1/p - 1) to the variance of the sum of all
+    values. Under UNIFORM it adds sum(y^2) (1/p - 1). If rows have no values, every y is
+    1 and the sum is the count. If they have values, p depends on these under EQ and
+    PPS.
     """
-    # Only samples need scipy: other workers start without it.
+    # Only samples need scipy: other workers start faster without it.
     from shedjoin.plan.cluster_sampling import pps_scale
     from shedjoin.plan.coins import largest_fraction, last_success, whole_coins
 
@@ -132,11 +133,11 @@ def outlook(rows: Rows, share: float, capacity: float) -> Outlook:
 
 
 def _missed(met: FloatArray, coins: FloatArray) -> float:
-    """Matches beyond the coins: those seen, or more if what was seen says too little.
+    """Matches beyond the coins: those observed, or their expectation if it is greater.
 
-    Few monitored rows are hot, and their luck hides what hot rows miss on average. If
-    matches scatter as much as a Poisson number does, sqrt(n / 2 pi) of them are missed;
-    that scales with the scatter seen.
+    Few monitored rows are hot, so it is partly chance how many matches these miss. If
+    the matches of a row with n coins vary like a Poisson number, sqrt(n / 2 pi) of them
+    are missed on average. This is scaled with the observed variation.
     """
     seen = float(np.maximum(met - coins, 0.0).sum())
     scatter = min(1.0, float(np.mean((met - coins) ** 2 / coins)))
@@ -146,10 +147,10 @@ def _missed(met: FloatArray, coins: FloatArray) -> float:
 def judged(
     monitored: Slice, yields: Yields, worth: Worth, clock_us: int, capacity: float
 ) -> Outlook:
-    """Judge samples of two streams on the rows of the slice that have not expired.
+    """Predict samples of two streams from rows of the slice that have not expired.
 
-    The value of a result is the product of those of its two rows, each over the mean of
-    its stream, so it does not matter in which unit the values are.
+    The value of a result is the product of the values of its two rows, each divided by
+    the mean of its stream. So the unit of the values does not matter.
     """
     valued = [_valued(monitored.ghosts(stream), stream, worth) for stream in (0, 1)]
     parts = []
@@ -167,14 +168,15 @@ def judged(
     rows = Rows(*map(np.concatenate, zip(*parts, strict=True)))
     share = 1.0
     if monitored.share < 1.0:
-        # Of all rows: the part of the keys says little if few of them are frequent.
+        # Share of the rows. The share of the keys says little if few of them are
+        # frequent.
         there_are = yields.rows_in_window(clock_us)
         share = min(1.0, rows.expected.size / there_are) if there_are else 1.0
     return outlook(rows, share, capacity)
 
 
 def _valued(ghosts: Ghosts, stream: int, worth: Worth) -> Ghosts:
-    """Ghosts of a stream with their importance over its mean."""
+    """Ghosts of a stream, with importance divided by its mean."""
     own = np.full(ghosts.key.size, stream)
     return ghosts._replace(importance=worth.relative(own, ghosts.importance))
 
@@ -182,8 +184,8 @@ def _valued(ghosts: Ghosts, stream: int, worth: Worth) -> Ghosts:
 def pps_sizes(expected: FloatArray, mean: float) -> FloatArray:
     """Sizes by which PPS-CLUSTER includes rows; 1 on average.
 
-    A part is given to all alike, which bounds the weight of a row that matches more
-    often than was known when it came.
+    A part of the size is equal for all rows. It bounds the weight of a row that matches
+    more often than was predicted when it came.
     """
     if mean <= 0.0:
         return np.ones(expected.size)
@@ -191,9 +193,9 @@ def pps_sizes(expected: FloatArray, mean: float) -> FloatArray:
 
 
 def value_sizes(relative: FloatArray) -> FloatArray:
-    """Sizes by which rows are included for their value, which is given over its mean.
+    """Sizes by which samples include rows; ``relative`` is the value over its mean.
 
-    The sign of a value does not matter. A small value counts as a part of the mean.
+    The sign of a value does not matter. Small values count as a part of the mean.
     """
     return np.maximum(np.abs(relative), _LEAST_VALUE)
 
@@ -201,10 +203,10 @@ def value_sizes(relative: FloatArray) -> FloatArray:
 def matches_so_far(
     mine: Ghosts, theirs: Ghosts, keep_us: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Rows of the other stream that came after each row and within its life.
+    """Count the rows of the other stream that came after each row and within its life.
 
-    Their number, and the sums of the values of these matches and of their squares; a
-    value is the product of the importances of both rows.
+    Returns their number, the sum of the values of these matches, and the sum of the
+    squares. The value of a match is the product of the importances of both rows.
     """
     order = np.lexsort((theirs.time, theirs.key))
     time = np.concatenate([theirs.time[order], mine.time])
@@ -213,7 +215,7 @@ def matches_so_far(
     )
     if not rank.size:
         return np.zeros(0), np.zeros(0), np.zeros(0)
-    # One number line: keys one after the other, each long enough for a life.
+    # One number line: the keys follow each other, each with room for a life.
     line = rank * (int(np.ptp(time)) + keep_us + 2) + (time - time.min())
     other, own = line[: order.size], line[order.size :]
     late = np.searchsorted(other, own + keep_us, side="right")

@@ -1,4 +1,4 @@
-"""What the size of a row tells about its matches, beyond what its key does."""
+"""How the size of a row affects its matches, beyond the effect of its key."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from shedjoin.models.words import Shape, reals
 from shedjoin.types import FloatArray, IntArray
 
 CLASSES = 16
-"""Octaves of size: the first has all below 64 bytes, the last all from 1 MB on."""
+"""Classes of size, in octaves: the first is below 64 bytes, the last from 1 MB on."""
 _BELOW = 6
-"""Binary digits of a size of the first class, at most."""
+"""Most binary digits of a size in the first class."""
 _STEPS = 8
-"""Steps of an octave, by which factors are read."""
+"""Steps of an octave in the table of factors."""
 _BITS = 49
 _FIRST = ((1023 + _BELOW) * _STEPS) - 1
-"""Bits of a size as a real number below those that tell its step, and the step of the
-first class."""
+"""Bits of a size as a floating-point number below those of its step, and the step of
+the first class."""
 _TINY = 1e-30
 _STRENGTH = 30.0
-"""Matches that what is assumed before any evidence weighs as much as."""
+"""Weight of the prior, in matches."""
 _NEAR = 0.5 ** np.abs(np.subtract.outer(np.arange(1, CLASSES), np.arange(1, CLASSES)))
-"""How much the evidence of one class says of another."""
+"""Weight of the evidence of one class for another class."""
 
 
 Octaves: TypeAlias = npt.NDArray[np.int8]
@@ -36,22 +36,22 @@ Octaves: TypeAlias = npt.NDArray[np.int8]
 class Sizes:
     """Matches and time at risk of monitored rows by stream, level and class of size.
 
-    Levels say how frequent the key of a row is. What rows of a class match is compared
-    with what all rows of the same levels do, so a size that only goes with frequent
-    keys tells nothing. Rows of the first class are left out: they are those of a budget
-    in rows, as every row of one in bytes takes more.
+    Levels say how frequent the key of a row is. The matches of rows of a class are
+    compared with those of all rows of the same levels, so a size that only goes with
+    frequent keys has no effect. Rows of the first class are left out. They occur only
+    with a budget in rows, since every row takes more of a budget in bytes.
 
     Parameters
     ----------
     room : sequence of arrays
-        Of the shapes that :meth:`shapes` tells.
+        Arrays of the shapes that :meth:`shapes` gives.
     curve : Curve
-        Says how many keys the evidence of a level comes from, and how it ages.
+        Gives the number of keys behind the evidence of each level, and its half-life.
     """
 
     @staticmethod
     def shapes(streams: int) -> tuple[Shape, ...]:
-        """Room for so many streams."""
+        """Shapes of the arrays for so many streams."""
         return ((streams, LEVELS, CLASSES),) * 3
 
     def __init__(self, room: Sequence[IntArray], curve: Curve) -> None:
@@ -62,18 +62,18 @@ class Sizes:
     def add_matches(
         self, stream: IntArray, level: IntArray, octave: Octaves, weight: IntArray
     ) -> None:
-        """Count matches, each for so many; they tell nothing before :meth:`tick`."""
+        """Count matches by weight; they take effect at the next :meth:`tick`."""
         self._add(self.lately, stream, level, octave, weight)
 
     def add_time(
         self, stream: int, level: IntArray, octave: Octaves, passed_us: IntArray
     ) -> None:
-        """Count the time for which each row could be matched."""
+        """Add the time for which each row could be matched."""
         own = np.full(level.size, stream, np.int64)
         self._add(self.seconds, own, level, octave, passed_us * 1e-6)
 
     def tick(self, passed_us: int) -> None:
-        """Let evidence age; take in the matches of the time that has passed."""
+        """Fade the old evidence, and include the matches since the last tick."""
         factor = 0.5 ** (passed_us / self._curve.half_life_us)
         self.matches *= factor
         self.matches += self.lately
@@ -82,7 +82,7 @@ class Sizes:
         self._steps = None
 
     def factor(self, stream: IntArray, size: IntArray) -> FloatArray:
-        """How many times as often rows of a size match as their keys let expect."""
+        """How many times as often rows of a size match as their keys suggest."""
         if not self.matches.any():
             return np.ones(size.size)
         if self._steps is None:
@@ -96,7 +96,7 @@ class Sizes:
 
     @staticmethod
     def _between(factors: FloatArray) -> FloatArray:
-        """Factors by stream and step of size, which pass those of classes evenly.
+        """Factors by stream and step of size, interpolated between the classes.
 
         The first step is that of the first class.
         """
@@ -108,9 +108,10 @@ class Sizes:
     def _factors(self) -> FloatArray:
         """Factors by stream and class, from the second class on.
 
-        A class leans on the classes around it, and these on 1, by as much as some
-        matches of evidence. All matches of a level count at most as many as it has
-        keys: a frequent key has many, which say what that key does.
+        A class is smoothed by the classes around it, which count as much as some
+        matches. These are smoothed in the same way towards 1. All matches of a level
+        together count at most as much as it has keys: a frequent key has many matches,
+        which describe only that key.
         """
         matches, seconds = self.matches[:, :, 1:], self.seconds[:, :, 1:]
         time = seconds.sum(axis=2, keepdims=True)

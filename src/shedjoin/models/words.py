@@ -1,7 +1,7 @@
 """Room for the models: one array of words, cut into the arrays of each model.
 
-All that a shard has learned is one array, so that it can be kept in a file of the node,
-compared with what is stored, and written as what changed.
+Everything that a shard has learned is in one array. So it can be kept in a file of the
+node and compared with what is stored, and only what changed is written.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ Shape: TypeAlias = tuple[int, ...]
 
 
 def size_of(shapes: Sequence[Shape]) -> int:
-    """Words that arrays of these shapes take together."""
+    """Number of words that arrays of these shapes take together."""
     return sum(map(prod, shapes))
 
 
 def cut(words: IntArray, shapes: Sequence[Shape]) -> list[IntArray]:
-    """Arrays of these shapes, one after the other, which share the memory of words."""
+    """Cut words into arrays of these shapes, which share their memory."""
     ends = accumulate(map(prod, shapes), initial=0)
     return [
         words[start:end].reshape(shape)
@@ -33,5 +33,5 @@ def cut(words: IntArray, shapes: Sequence[Shape]) -> list[IntArray]:
 
 
 def reals(words: IntArray) -> FloatArray:
-    """The same memory as real numbers."""
+    """View the same memory as floating-point numbers."""
     return words.view(np.float64)

@@ -1,4 +1,4 @@
-"""What a result with a row is worth: the importances that streams brought lately."""
+"""What a row's results are worth on average, by the importances of recent rows."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ BINS = 128
 _FINEST = -32.0
 _PER_OCTAVE = 2.0
 _FARTHEST = 1e9
-"""Times the mean that an importance may be: sizes and their squares stay finite."""
+"""Greatest importance in multiples of the mean: sizes and their squares stay finite."""
 
 
 class Worth:
     """Decayed histograms of importance, in half octaves; zero and below share a bin.
 
-    A stream without importance (infinite) has no say in what a result is worth.
+    A stream without importance (infinite) does not affect what a result is worth.
 
     Parameters
     ----------
     room : sequence of arrays
-        Of the shapes that :meth:`shapes` tells.
+        Arrays of the shapes that :meth:`shapes` gives.
     """
 
     @staticmethod
     def shapes(streams: int) -> tuple[Shape, ...]:
-        """Room for so many streams."""
+        """Shapes of the arrays for so many streams."""
         return ((streams, BINS),) * 2
 
     def __init__(self, room: Sequence[IntArray]) -> None:
         self.count, self.total = map(reals, room)
 
     def add(self, stream: IntArray, importance: FloatArray, fade: float) -> None:
-        """Count the importances of arrivals; older ones fade."""
+        """Count the importances of arrivals, after fading older ones."""
         self.count *= fade
         self.total *= fade
         rows = np.flatnonzero(np.isfinite(importance))
@@ -68,9 +68,9 @@ class Worth:
         return out
 
     def relative(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Importance over its mean on the row's own stream, lately.
+        """Importance over its recent mean on the row's own stream.
 
-        It is 1 where a stream has no importance, or none above zero so far.
+        It is 1 if a stream has no importance, or none above zero so far.
         """
         count, total = self.count.sum(axis=1), self.total.sum(axis=1)
         mean = np.divide(total, count, out=np.zeros(count.size), where=count > 0)
@@ -82,7 +82,7 @@ class Worth:
 
     @staticmethod
     def _others(table: FloatArray, own: int) -> FloatArray:
-        """All streams but one, together."""
+        """Sum over all streams but one."""
         others: FloatArray = np.delete(table, own, axis=0).sum(axis=0)
         return others
 

@@ -1,4 +1,4 @@
-"""What rows yield: results per second and in all their life, by key and age."""
+"""Expected results of rows, per second and over their life, by key and age."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from shedjoin.types import FloatArray, IntArray
 
 
 class Yields:
-    """Reads what was learned of keys and ages.
+    """Estimates the results of rows from what was learned about keys and ages.
 
-    In a join of several streams, what a row brings per second is a sum over the streams
-    whose row may come last: its rate, times the rows of that key which the windows of
-    all others hold then. Rates are the counts of the key, so that is the product of its
-    counts on the other streams, times a factor that only windows decide. Levels go by
-    the geometric mean of the counts: products leave any range.
+    In a join of several streams, the results of a row per second are a sum over the
+    streams whose row may come last. Each term is the rate of that stream, times the
+    rows of the key that the windows of all other streams hold then. Rates are
+    proportional to the counts of the key. So the sum is the product of the key's counts
+    on the other streams, times a factor that depends only on the windows. Levels are
+    those of the geometric mean of the counts, because products may exceed every level.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ class Yields:
     curve : Curve
         Results by level and age.
     clocks : array
-        When counting began, and when the curve learned last.
+        Times at which counting began, and at which the curve was last updated.
     """
 
     def __init__(self, frequency: Frequency, curve: Curve, clocks: IntArray) -> None:
@@ -40,7 +41,7 @@ class Yields:
         self.forget()
 
     def forget(self) -> None:
-        """Read the curve anew: it has learned since."""
+        """Discard the tables that were read from the curve, because it has changed."""
         self._by_age: Table | None = None
         self._by_level: Table | None = None
         self._lives: Table | None = None
@@ -50,21 +51,21 @@ class Yields:
         return clock_us - int(self._clocks[0])
 
     def rate(self, stream: int, clock_us: int) -> float:
-        """Arrivals of a stream per second, lately."""
+        """Recent arrivals of a stream per second."""
         passed = max(1, self.passed_us(clock_us))
         faded = self._frequency.half_life_us / np.log(2.0)
         seconds = faded * -np.expm1(-passed / faded) * 1e-6
         return self._frequency.total(stream, clock_us) / float(seconds)
 
     def rows_in_window(self, clock_us: int) -> float:
-        """Rows that have come lately and have not expired, of all streams."""
+        """Expected number of rows that have not expired, over all streams."""
         passed = self.passed_us(clock_us)
         seconds = np.minimum(self._keep_us, passed) * 1e-6
         rates = [self.rate(stream, clock_us) for stream in range(seconds.size)]
         return float(np.array(rates) @ seconds)
 
     def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from its age on, whatever the key."""
+        """Best mean rate of results from a row's age on, over all keys."""
         if self._by_age is None:
             self._by_age = priorities(self._curve.by_age())[:, None, :].copy()
         level, found = np.zeros(stream.size, np.int64), np.empty(stream.size)
@@ -74,7 +75,7 @@ class Yields:
     def priority(
         self, stream: IntArray, key: IntArray, age_us: IntArray, clock_us: int
     ) -> FloatArray:
-        """Best mean rate of results from its age on, for its key's frequency."""
+        """Best mean rate of results from a row's age on, by how often its key comes."""
         if self._by_level is None:
             self._by_level = priorities(self._rates())
         slow, best = self.counted(stream, key, clock_us)
@@ -86,7 +87,7 @@ class Yields:
     def expected_matches(
         self, stream: IntArray, key: IntArray, clock_us: int
     ) -> FloatArray:
-        """Matches that a new row will have in all its life."""
+        """Expected matches of a new row over its whole life."""
         if self._lives is None:
             self._lives = self._rates().sum(axis=2) * self._spans[:, None]
         slow, best = self.counted(stream, key, clock_us)
@@ -95,23 +96,23 @@ class Yields:
         return times * self._lives[stream, level]
 
     def mean_matches(self) -> float:
-        """Matches of a row of any stream in all its life, on average; 0 if unknown."""
+        """Mean matches of a row over its whole life, over all streams; 0 if unknown."""
         rates = self._curve.by_age().sum(axis=1) * self._spans
         rows = self._curve.seconds.sum(axis=(1, 2))
         return float(rates @ rows / max(rows.sum(), 1e-30))
 
     def levels(self, stream: IntArray, key: IntArray, clock_us: int) -> IntArray:
-        """Levels of keys, by what was counted up to a time."""
+        """Levels of keys, by their counts up to a time."""
         return level_of(self._mean(self.counted(stream, key, clock_us)[0]))
 
     def counted(
         self, stream: IntArray, key: IntArray, clock_us: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Counts of the rows' keys as far as they have come: at the slow pace, at best.
+        """Counts of the rows' keys up to now: at the slow pace, and the best estimates.
 
-        Levels go by these. What a key will come to is a guess from few arrivals at
-        first; what rows matched is remembered under their level, and under one that was
-        guessed too high it would mislead for long.
+        Levels are based on these and not on the steady counts, which at first are
+        guesses from few arrivals. Matches are recorded under the level of their key. A
+        level that was guessed too high would distort the curve for a long time.
         """
         passed = self.passed_us(clock_us)
         slow, best = self._frequency.of_partners(stream, key, clock_us, passed)
@@ -119,7 +120,7 @@ class Yields:
 
     @property
     def per_product(self) -> FloatArray:
-        """Results per second, by stream, where the product of counts is one."""
+        """Results per second, by stream, if the product of the counts is one."""
         seconds = np.maximum(self._keep_us, 0) * 1e-6
         streams = range(seconds.size)
         held = [
@@ -134,34 +135,35 @@ class Yields:
         return factor * self._frequency.per_count**self._partners
 
     def will_count(self, clock_us: int) -> FloatArray:
-        """What the count of a level will come to, if all goes on as since the start.
+        """Count that each level is expected to reach if all goes on as since the start.
 
-        Counts of several partners multiply.
+        The counts of several partners are multiplied.
         """
         reached = self._frequency.reached(self.passed_us(clock_us))
         steady: FloatArray = self._typical / reached**self._partners
-        steady[0] = self._typical[0]  # what has not come may never come
+        steady[0] = self._typical[0]  # keys that have not come may never come
         return steady
 
     def _rates(self) -> Table:
         """Results per second of a row, by stream, level and age.
 
-        As of the time when the curve learned last: it may be read anew after a restart.
+        The time of the curve's last update is used, so that the rates are the same when
+        they are read again after a restart.
         """
         count = self.will_count(int(self._clocks[1]))
         return self._curve.by_level(self.per_product, count)
 
     def _mean(self, count: FloatArray) -> FloatArray:
-        """Geometric mean of counts that were multiplied."""
+        """Geometric mean of counts, from their product."""
         return count if self._partners == 1 else count ** (1.0 / self._partners)
 
     @property
     def _spans(self) -> FloatArray:
-        """Seconds of an age, by stream."""
+        """Seconds in an age bucket, by stream."""
         return self._keep_us * (1e-6 / AGES)
 
     @property
     def _ages_per_us(self) -> FloatArray:
-        """Ages of a microsecond, by stream."""
+        """Age buckets in a microsecond, by stream."""
         per_us: FloatArray = AGES / np.maximum(self._keep_us, 1)
         return per_us

@@ -1,4 +1,4 @@
-"""Which join a spec asks for."""
+"""Choice of the join that a spec asks for."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS = {operator.kind: operator for operator in _OPERATORS}
 
 
 def kind_of(spec: JoinSpec) -> str:
-    """Name the kind of join."""
+    """Name of the kind of join."""
     if spec.relation is not None:
         if len(spec.streams) < PAIR:
             return RelationJoin.kind
@@ -40,13 +40,13 @@ def kind_of(spec: JoinSpec) -> str:
 
 
 def holds_nothing(directory: Directory, spec: JoinSpec) -> bool:
-    """Whether there is nothing to the state of this join but its directory."""
+    """Whether the state of this join consists only of its directory."""
     operator = _KINDS[kind_of(spec)]
     return directory.kind == operator.kind and not operator.numbers(directory)
 
 
 def open_join(opening: Opening) -> Join:
-    """Open the join of a shard; state of another kind of join is taken over."""
+    """Open the join of a shard; state of another kind of join is adopted."""
     operator = _KINDS[kind_of(opening.spec)]
     directory = opening.directory
     if directory is None or directory.kind == operator.kind:

@@ -1,4 +1,4 @@
-"""Budgets of memory and CPU into numbers, as operators ask for them."""
+"""Planners: turn budgets of memory and CPU into settings of an operator."""
 
 from shedjoin.plan.costs import Costs
 from shedjoin.plan.harvest import (

@@ -1,4 +1,4 @@
-"""Probabilities in proportion to size, of which no one is above 1."""
+"""Inclusion probabilities in proportion to size, at most 1 each."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def pps_scale(memory: float, stored: FloatArray, opposite: FloatArray) -> float:
     whole = np.cumsum(stored)
     weighted = np.cumsum((stored * opposite)[::-1])[::-1]
     partial = scales * np.append(weighted[1:], 0.0)
-    # A rounded sum must not fall from knot to knot: np.interp needs them in order.
+    # Rounding must not make the sums decrease: np.interp needs sorted knots.
     used = np.maximum.accumulate(np.append(0.0, whole + partial))
     return float(np.interp(memory, used, np.append(0.0, scales)))

@@ -14,20 +14,20 @@ _MOST_STEPS = 1000
 
 
 def whole_coins(size: FloatArray) -> FloatArray:
-    """Coins that UNIFORM flips for a tuple: a whole number, and one at least."""
+    """Number of coins that UNIFORM flips for a tuple: a whole number, at least one."""
     coins: FloatArray = np.maximum(1.0, np.rint(size))
     return coins
 
 
 def some_success(fraction: float, coins: FloatArray) -> FloatArray:
     """Probability that at least one coin succeeds."""
-    # 1 - q**n keeps no digit of a small fraction; these also take a fraction of 1.
+    # 1 - q**n loses all digits of a small fraction; these also take a fraction of 1.
     chance: FloatArray = -special.expm1(special.xlog1py(coins, -fraction))
     return chance
 
 
 def last_success(fraction: float, coins: FloatArray) -> FloatArray:
-    """Place of the last coin that succeeds, 0 if none does, as a share of all coins."""
+    """Expected place of the last success, as a share of all coins; 0 for none."""
     if fraction == 0:
         return np.zeros_like(coins)
     failed = (1 - fraction) * some_success(fraction, coins) / (fraction * coins)
@@ -36,7 +36,7 @@ def last_success(fraction: float, coins: FloatArray) -> FloatArray:
 
 
 def largest_fraction(use: Callable[[float], float], budget: float) -> float:
-    """The largest fraction whose use fits; use is 0 at 0 and never falls."""
+    """Largest fraction whose use fits; use must be 0 at 0 and must not decrease."""
     if use(1.0) <= budget * FITS:
         return 1.0
     found = brentq(

@@ -1,4 +1,4 @@
-"""What a unit of work of a join costs."""
+"""Costs of the units of work of a join."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from shedjoin.plan.model import not_negative
 class Costs:
     """Work of one insertion with its later expiry, and of one match.
 
-    ``update`` is Cu and ``match``, the work to find and to produce a result, is Cp of
-    equation 2 of Ayad et al.; both in the unit of the work they are compared with.
+    ``update`` is Cu of equation 2 of Ayad et al. ``match``, the work to find and to
+    produce a result, is Cp. Both are in the unit of the work that they are compared
+    with.
 
     Examples
     --------

@@ -18,10 +18,10 @@ Counts: TypeAlias = tuple[tuple[int, ...], ...]
 class Harvest:
     """Basic windows that each direction joins, and what the join yields with them.
 
-    ``counts[i][j]`` of the best basic windows are joined at hop j by arrivals of stream
-    i; a stream whose counts are all 0 does not probe. ``chance`` is the probability
-    with which an arrival probes at all: 1 unless the work suffices for no whole basic
-    windows. ``results`` and ``work`` are per time unit.
+    At hop j, arrivals of stream i join the ``counts[i][j]`` best basic windows. A
+    stream whose counts are all 0 does not probe. ``chance`` is the probability with
+    which an arrival probes at all. It is 1 unless the allowed work is too little for
+    whole basic windows. ``results`` and ``work`` are per time unit.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class Harvest:
 def predicted_harvest(
     load: HarvestLoad, counts: Sequence[Sequence[int]], *, chance: float = 1.0
 ) -> Harvest:
-    """Results and work of a join that harvests so many basic windows [1]_.
+    """Predict results and work of a join that harvests so many basic windows [1]_.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def whole_harvest(load: HarvestLoad) -> Harvest:
 
 
 def harvest_by_chance(work: float, load: HarvestLoad) -> Harvest:
-    """Let some arrivals probe the basic windows with most results for their work.
+    """Plan for little work: some arrivals probe where results per work are highest.
 
     Parameters
     ----------
@@ -137,17 +137,17 @@ def harvest_by_chance(work: float, load: HarvestLoad) -> Harvest:
     Returns
     -------
     Harvest
-        One direction, whose arrivals probe with a chance.
+        One direction, whose arrivals probe with a probability.
 
     Notes
     -----
-    *Source.* None: [1]_ finds nothing where one basic window of each hop is too much
-    work. The other searches end here in that case.
+    *Source.* None. [1]_ finds no harvest if one basic window of each hop is too much
+    work. The other searches call this function in that case.
 
-    *Guarantee.* The most results per work of all counts of all directions, so results
-    are 0 only where no work is allowed or where the whole join has none.
+    *Guarantee.* The most results per work over all counts of all directions. So results
+    are 0 only if no work is allowed or if the whole join has no results.
 
-    *Cost.* O(m^2 n) for m streams with n basic windows, a few times.
+    *Cost.* O(m^2 n) for m streams with n basic windows, for each of a few iterations.
 
     References
     ----------
@@ -197,8 +197,9 @@ def selected_windows(
     Returns
     -------
     tuple of tuples of tuples of int
-        Those with the best scores, counted from 0 at the youngest rows, in that order.
-        Basic window k holds the rows of ages from k to k + 1 times its length.
+        Numbers of the basic windows with the best scores, in ascending order. Number 0
+        has the youngest rows. Basic window k holds the rows of ages from k to k + 1
+        times its length.
 
     Notes
     -----

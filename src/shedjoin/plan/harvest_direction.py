@@ -9,9 +9,9 @@ from math import inf
 from typing import NamedTuple
 
 _ALIKE = 1 - 1e-9
-"""Windows that add as much as others, but for rounding, are taken with them."""
+"""Tolerance within which basic windows that add equally much are taken together."""
 _ROUNDS = 50
-"""Far more than the search for the best ratio takes: it stops when nothing changes."""
+"""Limit for the search for the best ratio, which stops much earlier by itself."""
 
 
 class Yield(NamedTuple):
@@ -27,10 +27,10 @@ _NO_STEP = Yield(0.0, inf)
 class Direction(NamedTuple):
     """How arrivals of one stream are joined, hop by hop.
 
-    ``rows[j]`` are the rows of one basic window of hop j, ``growth[j][c]`` the partial
-    results after the hop for each one before it, with the c best of its basic windows,
-    and ``ranked[j]`` its basic windows, the best first. They are plain numbers, not
-    arrays: searches read them one at a time.
+    ``rows[j]`` is the number of rows in one basic window of hop j. ``growth[j][c]`` is
+    the number of partial results after the hop for each one before it, if its c best
+    basic windows are joined. ``ranked[j]`` holds its basic windows, the best first. All
+    are plain numbers, not arrays, because searches read them one at a time.
 
     Examples
     --------
@@ -49,11 +49,11 @@ class Direction(NamedTuple):
 
     @property
     def whole(self) -> tuple[int, ...]:
-        """All basic windows of each hop."""
+        """Number of basic windows of each hop."""
         return tuple(len(ranked) for ranked in self.ranked)
 
     def predicted(self, counts: Sequence[int]) -> Yield:
-        """Results and work with so many basic windows of each hop."""
+        """Predict results and work with so many basic windows of each hop."""
         partial, work = self.rate, 0.0
         for rows, growth, count in zip(self.rows, self.growth, counts, strict=True):
             work += partial * count * rows
@@ -61,11 +61,12 @@ class Direction(NamedTuple):
         return Yield(partial, work + partial * self.result_cost)
 
     def steps(self, counts: Sequence[int], by: int = 1) -> list[Yield]:
-        """What one more basic window adds, hop by hop; with ``by=-1``, one less saves.
+        """What one more basic window adds, by hop; with ``by=-1``, what one less saves.
 
-        A hop without one more, or with only one left, has no results and endless work.
+        If a hop has no more basic windows, or only one left, it has no results and
+        infinite work.
         """
-        results, work = 1.0, self.result_cost  # of one partial result, from the end
+        results, work = 1.0, self.result_cost  # of a partial result, last hop first
         tails = []
         for rows, growth, count in zip(
             self.rows[::-1], self.growth[::-1], counts[::-1], strict=True
@@ -85,15 +86,16 @@ class Direction(NamedTuple):
         return found
 
     def best_ratio(self) -> tuple[int, ...]:
-        """Counts with the most results per work; all 0 where there are no results.
+        """Counts with the most results per work; all 0 if there are no results.
 
-        Dinkelbach's method: counts that are best at a price of work have a ratio, which
-        is the next price. Seen from the last hop, one partial result has a worth at
-        that price, whatever came before, so each hop is settled by itself.
+        Dinkelbach's method: the counts that are best at some price of work have a ratio
+        of results to work, which is the next price. At a given price, what one partial
+        result is worth depends only on the hops that follow. So each hop can be
+        optimised alone, beginning with the last one.
         """
         counts = (1,) * len(self.rows)
         results, work = self.predicted(counts)
-        if not (results > 0 and work > 0):  # work of next to nothing may round to 0
+        if not (results > 0 and work > 0):  # very little work may round to 0
             return (0,) * len(self.rows)
         for _ in range(_ROUNDS):
             better = self.best_at(results / work)
@@ -104,12 +106,12 @@ class Direction(NamedTuple):
         return counts
 
     def worthwhile(self, price: float) -> Yield:
-        """Results and work with the counts that are best at a price of work."""
+        """Results and work of the best counts at a price; 0 if they cost more."""
         found = self.predicted(self.best_at(price))
         return found if found.results > price * found.work else Yield(0.0, 0.0)
 
     def best_at(self, price: float) -> tuple[int, ...]:
-        """Counts from 1 up with the most results, less work at this price."""
+        """Counts of at least 1 with the most results, less the price of their work."""
         worth = 1.0 - price * self.result_cost
         counts = []
         for rows, growth in zip(
@@ -126,10 +128,10 @@ class Direction(NamedTuple):
 
 @lru_cache(maxsize=1000)
 def _corners(growth: tuple[float, ...]) -> tuple[list[int], list[float]]:
-    """Counts that are best at some price, and how growth rises between them, negated.
+    """Counts that are best at some price, and negated slopes of growth between them.
 
-    They are the corners of its upper hull, from one basic window on. A search for a
-    price asks for them some twenty times.
+    They are the corners of the upper hull of growth, from one basic window on. They are
+    cached, because a search for a price reads them some twenty times.
     """
     corners: list[int] = [1]
     falls: list[float] = []

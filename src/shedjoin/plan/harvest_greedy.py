@@ -1,4 +1,4 @@
-"""A good harvest of the windows within an amount of work, step by step."""
+"""Greedy search for a good harvest within an amount of work."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from shedjoin.plan.harvest_load import HarvestLoad
 from shedjoin.plan.model import FITS, not_negative
 
 Metric = Literal["delta", "results", "results_per_work"]
-"""What makes a step the best: its gain per work, or all results with it, per work."""
+"""Criterion for the best step: its gain per work, all results, or these per work."""
 
 Side = Literal["grow", "shrink", "double"]
-"""Where steps begin: at nothing, at all basic windows, or at the nearer of both."""
+"""Where the search starts: no basic windows, all of them, or the nearer of both."""
 
 
 class Step(NamedTuple):
-    """One basic window more or less; of a direction that goes on or off, all hops."""
+    """One basic window more or less; all hops of a direction that goes on or off."""
 
     direction: int
     hop: int
@@ -35,7 +35,7 @@ class Step(NamedTuple):
 _ALL_HOPS = -1
 
 Score = Callable[[Yield, Yield], float]
-"""Of the join as it is and of the change; the highest is taken."""
+"""Score of a change, given the join as it is; the change with the highest is taken."""
 
 
 def greedy_harvest(
@@ -55,10 +55,11 @@ def greedy_harvest(
     load : HarvestLoad
         The join.
     metric : {"delta", "results", "results_per_work"}, default "delta"
-        What the best step is: the one with the most further results for its further
-        work, with the most results of all, or with the most results for all work.
+        Criterion for the best step: most additional results per additional work, most
+        results in total, or most results per work in total.
     side : {"grow", "shrink", "double"}, default "double"
-        Add basic windows to none, take them from all, or whichever takes fewer steps.
+        Add basic windows to none, remove them from all, or do whichever takes fewer
+        steps.
 
     Returns
     -------
@@ -74,18 +75,19 @@ def greedy_harvest(
     "results_per_work" BestOutputPerCost. ``work`` is z C(1).
 
     *Departures.* Lines 31 and 32 add d_ij where d_uj and d_uv are meant, and EVAL has r
-    for z. Line 17 ends the search when no step adds results; here work that is left
-    goes to further basic windows, the cheapest first, for scores are estimates. Work
-    that taking away leaves over is filled by adding. "double" goes by the number of
-    steps, as the paper does, not by what is found: of its example with basic windows of
-    half the window it finds 165 results at z = 0.75, where adding finds 180, the
-    optimum. Where one basic window of each hop
-    is too much, the paper finds nothing: here ``harvest_by_chance`` does.
+    for z. Line 17 ends the search when no step adds results. Here, work that is left is
+    spent on further basic windows, the cheapest first, because scores are estimates.
+    Work that is left after removing windows is filled by adding some. "double" chooses
+    by the number of steps, as the paper does, and not by the results. In the paper's
+    example with basic windows of half the window it finds 165 results at z = 0.75,
+    while adding finds 180, the optimum. If one basic window of each hop is too much
+    work, the paper finds nothing. Here ``harvest_by_chance`` is used.
 
-    *Guarantee.* None: a heuristic. With m = 3 and n = 10, "delta" finds 0.98 of the
-    optimum and more on average if ``work`` is 0.4 of the whole or more, and 0.95 and
-    more at 0.1; single cases at 0.2 fall to 0.56. More streams are harder: with m = 5
-    and n = 20, some ten joins had 0.93 to 0.96 at 0.25 and 0.84 to 0.9 at 0.05.
+    *Guarantee.* None, it is a heuristic. With m = 3 and n = 10, "delta" finds on
+    average 0.98 of the optimum or more if ``work`` is at least 0.4 of the whole, and
+    0.95 or more if it is 0.1. Single cases at 0.2 fall to 0.56. More streams are
+    harder: with m = 5 and n = 20, some ten joins had 0.93 to 0.96 at 0.25 and 0.84 to
+    0.9 at 0.05.
 
     *Cost.* O(n m^4) for m streams with n basic windows; for m = 5 and n = 20 some
     milliseconds.
@@ -131,7 +133,7 @@ def greedy_harvest(
 
 
 class _Search:
-    """Counts that change step by step; only the changed direction is looked at anew."""
+    """Counts that change step by step; only a changed direction is evaluated again."""
 
     def __init__(self, directions: tuple[Direction, ...], limit: float) -> None:
         self.directions = directions
@@ -149,7 +151,7 @@ class _Search:
     def grow(self, score: Score) -> None:
         """Add basic windows while one fits.
 
-        What does not fit once never does again: the same step becomes no cheaper while
+        A step that does not fit now will never fit: it does not become cheaper when
         others are taken, and less work is left.
         """
         steps = [self._additions(i) for i in range(len(self.directions))]
@@ -170,7 +172,7 @@ class _Search:
             steps[best.direction] = self._additions(best.direction)
 
     def shrink(self, score: Score) -> None:
-        """Take basic windows from all of them until the rest fits."""
+        """Remove basic windows from all of them until the rest fits."""
         self.counts = [list(direction.whole) for direction in self.directions]
         self.yields = [
             direction.predicted(direction.whole) for direction in self.directions

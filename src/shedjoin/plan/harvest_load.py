@@ -13,7 +13,7 @@ from shedjoin.plan.lag_scores import ranking
 from shedjoin.plan.model import FloatArray, Numbers, as_share, not_negative, numbers
 
 _WHOLE = 1 + 1e-9
-"""Scores that sum to less are those of one distribution, rounded."""
+"""Greatest sum of the scores of one distribution, with allowance for rounding."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,18 +27,19 @@ class HarvestLoad:
     windows : sequence of float
         How long rows of each stream are kept, in time units.
     orders : sequence of sequences of int
-        ``orders[i]`` are the other streams, counted from 0, in the order in which an
-        arrival of stream i meets them; ``join_orders`` proposes one.
+        ``orders[i]`` lists the other streams, counted from 0, in the order in which an
+        arrival of stream i is joined with them; ``join_orders`` proposes one.
     selectivities : sequence of sequences of float
         ``selectivities[i][l]`` is the probability that a partial result of direction i
         and a row of stream l match; ``[i][i]`` is ignored.
     scores : sequence of sequences of sequences of float
-        ``scores[i][l][k]`` is the share of the matches between streams i and l in which
-        the row of l lies in its basic window k, counted from the youngest, when that of
-        i arrives; ``[i][i]`` is ignored. ``lag_scores`` and ``flat_scores`` make them.
+        ``scores[i][l][k]`` is a share of the matches between streams i and l: those in
+        which, when the row of i arrives, the row of l lies in its basic window k,
+        counted from the youngest. ``[i][i]`` is ignored. ``lag_scores`` and
+        ``flat_scores`` compute them.
     normalise : bool, default False
-        Divide scores by their sum. Pass True where ``selectivities`` are measured by
-        direction over whole windows, or to have the paper's model.
+        Divide scores by their sum. Pass True if ``selectivities`` are measured by
+        direction over whole windows, or to get the paper's model.
     result_cost : float, default 0.0
         Work to produce one result, in comparisons.
 
@@ -52,9 +53,9 @@ class HarvestLoad:
 
     *Departures.* The paper divides the scores of each direction by their sum and has
     one selectivity for both directions of two streams. A direction whose matches all
-    lie outside of the windows then seems to yield results. Here scores are shares of
-    all matches, or else selectivities go by direction: both show that it yields none.
-    The paper's work has no ``result_cost``.
+    lie outside of the windows then seems to yield results. Here, either scores are
+    shares of all matches, or selectivities are given by direction. In both cases such a
+    direction yields nothing. The paper's work has no ``result_cost``.
 
     *Guarantee.* An expectation in the steady state, if hops are independent.
 
@@ -101,7 +102,7 @@ class HarvestLoad:
         for name in ("windows", "orders", "selectivities", "scores"):
             _one_each(name, len(getattr(self, name)), rates.size)
         not_negative("result_cost", self.result_cost)
-        with np.errstate(over="ignore"):  # refused below: work is endless
+        with np.errstate(over="ignore"):  # refused below: work is infinite
             stored = rates * windows
         directions = tuple(
             self._direction(i, rate, stored) for i, rate in enumerate(rates.tolist())
@@ -127,9 +128,9 @@ class HarvestLoad:
         orders: Sequence[Sequence[int]],
         result_cost: float = 0.0,
     ) -> HarvestLoad:
-        """Take what each direction yields as it was measured.
+        """Make a load from directions that were measured.
 
-        Rows and growth then go by direction and hop, not by stream.
+        Rows and growth are then given by direction and hop, not by stream.
         """
         load = object.__new__(cls)
         full = [direction.predicted(direction.whole) for direction in directions]
@@ -169,7 +170,7 @@ class HarvestLoad:
         )
 
     def _same_count(self, i: int, stream: int, count: int) -> None:
-        """All directions cut the window of a stream into as many basic windows."""
+        """Check that all directions cut a window into equally many basic windows."""
         first = 1 if stream == 0 else 0
         expected = len(self.scores[first][stream])
         if count != expected:
@@ -180,7 +181,7 @@ class HarvestLoad:
             )
 
     def _reached(self, name: str, scores: FloatArray) -> list[float]:
-        """Share of the matches in the best basic windows, by their number."""
+        """Share of the matches in the n best basic windows, for each n."""
         with np.errstate(over="ignore"):  # refused below
             reached = [0.0, *np.cumsum(scores).tolist()]
         total = reached[-1]
@@ -206,8 +207,8 @@ def join_orders(selectivities: Sequence[Numbers]) -> tuple[tuple[int, ...], ...]
     Returns
     -------
     tuple of tuples of int
-        The other streams, counted from 0, for each stream; among equals the lower
-        number first.
+        The other streams, counted from 0, for each stream. If selectivities are equal,
+        the lower number comes first.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Harvests for a part of the arrivals, by what work is worth."""
+"""Harvests by a price of work, for all arrivals or a part of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HALVINGS = 20
 
 
 def harvest_by_price(work: float, load: HarvestLoad) -> Harvest:
-    """Find basic windows for work at the price where all of it is spent.
+    """Choose basic windows that are worth their work, at the price that uses all of it.
 
     Parameters
     ----------
@@ -28,19 +28,20 @@ def harvest_by_price(work: float, load: HarvestLoad) -> Harvest:
     Returns
     -------
     Harvest
-        Basic windows that are worth their work, of which arrivals probe with a chance.
+        Basic windows that are worth their work, and the probability of probing them.
 
     Notes
     -----
-    *Source.* None: [1]_ takes basic windows one at a time while they fit, for all
-    arrivals. Here a price of work is searched, in results: at each price every hop of a
-    direction has its best number of basic windows, and a direction that costs more
-    than it yields is off. The work at the lowest price is the whole join, at the
-    highest none. Just below the price where the work fits it does not, and a chance
-    makes up for that: work that is left over does not go to bad basic windows.
+    *Source.* None. [1]_ adds basic windows one at a time while they fit, for all
+    arrivals. Here the search is for a price of work, in results. At each price every
+    hop of a direction has its best number of basic windows, and a direction that costs
+    more than it yields is off. At the lowest price the whole join is worth its work, at
+    the highest price nothing is. Just below the price at which the work fits, it does
+    not fit. There, arrivals probe only with a probability. So no work is spent on poor
+    basic windows just because it is left over.
 
-    *Guarantee.* No other counts have more results for the work that these take without
-    the chance. Results are never fewer than with ``harvest_by_chance``.
+    *Guarantee.* No other counts have more results for the work that these take if all
+    arrivals probe. Results are never fewer than with ``harvest_by_chance``.
 
     *Cost.* O(m^2 n) for m streams with n basic windows, 20 times.
 
@@ -52,7 +53,7 @@ def harvest_by_price(work: float, load: HarvestLoad) -> Harvest:
 
     Examples
     --------
-    Where nothing is known of lags, a part of the arrivals probes everything:
+    If nothing is known about lags, a part of the arrivals probes everything:
 
     >>> from shedjoin.plan import flat_scores
     >>> load = HarvestLoad([10, 10], [10, 10], [[1], [0]], [[0, 0.1], [0.1, 0]],
@@ -77,10 +78,10 @@ def harvest_by_price(work: float, load: HarvestLoad) -> Harvest:
 
 
 def price_of_work(work: float, load: HarvestLoad) -> float:
-    """Results that a unit of work has to bring, so that no more than this is done.
+    """Results that a unit of work must bring, so that no more than ``work`` is done.
 
-    It is just below that price: what is worth it then takes a little more work, or as
-    much as there is.
+    The value is just below that price. What is worth this price takes a little more
+    work than is allowed, or exactly as much.
 
     Examples
     --------

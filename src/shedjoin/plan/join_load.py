@@ -16,7 +16,7 @@ class JoinLoad:
     Parameters
     ----------
     selectivity : float
-        Probability that a row of each stream have the same key.
+        Probability that two rows, one of each stream, have the same key.
     left_rate, right_rate : float
         Arrivals per time unit.
     left_window, right_window : float
@@ -64,7 +64,7 @@ class JoinLoad:
 
     @property
     def meetings(self) -> float:
-        """Matching pairs of arrivals per time unit of both streams."""
+        """Matching pairs between the arrivals of one time unit of each stream."""
         return self.selectivity * self.left_rate * self.right_rate
 
     @property
@@ -80,7 +80,7 @@ class JoinLoad:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueLoad:
-    """A window join, value by value of its key: each is a component of its own [1]_.
+    """A window join by values of its key, each of which is a component of its own [1]_.
 
     Parameters
     ----------
@@ -150,6 +150,6 @@ class ValueLoad:
         return (left + right) * costs.update + self.results * costs.match
 
     def component(self, value: int) -> JoinLoad:
-        """The join of one value alone: all of its rows match."""
+        """Join of one value alone, in which all rows match."""
         left, right = (float(rates[value]) for rates in self.rates)
         return JoinLoad(1.0, left, right, self.left_window, self.right_window)

@@ -13,12 +13,12 @@ from shedjoin.plan.model import FloatArray, Numbers, numbers, positive
 from shedjoin.types import IntArray
 
 Scores: TypeAlias = tuple[tuple[FloatArray, ...], ...]
-"""Of each basic window, by direction and stream; empty where both are the same."""
+"""Scores of basic windows, by direction and stream; empty where both are the same."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LagHistogram:
-    """How much later rows of a stream are than the rows of the first one they match.
+    """Histogram of how much later rows are than matching rows of the first stream.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ class LagHistogram:
         Range of the lags in time units: minus the window of the stream, and the window
         of the first stream.
     counts : sequence of float
-        Results seen in each of as many buckets of equal width.
+        Number of results in each bucket of lags; all buckets are equally wide.
 
     Notes
     -----
@@ -34,9 +34,9 @@ class LagHistogram:
 
     *Symbols.* The histogram L_i, with counts divided by their sum, of the lag A_i1.
 
-    *Guarantee.* Lags are spread evenly within a bucket. With 40 buckets for a range of
-    20 s and lags that scatter by 1 s, scores are off by 0.009 at most; with 20 buckets
-    by 0.034.
+    *Guarantee.* Lags are taken to be spread evenly within a bucket. With 40 buckets for
+    a range of 20 s and lags that scatter by 1 s, scores are off by at most 0.009. With
+    20 buckets they are off by at most 0.034.
 
     References
     ----------
@@ -79,7 +79,7 @@ class LagHistogram:
         object.__setattr__(self, "shares", counts / total)
 
     def below(self, lags: Numbers) -> FloatArray:
-        """Share of the results with smaller lags."""
+        """Share of the results whose lags are smaller."""
         reached = np.concatenate(([0.0], np.cumsum(self.shares)))
         return np.asarray(np.interp(lags, self.edges, reached))
 
@@ -92,11 +92,11 @@ def lag_scores(
     Parameters
     ----------
     lags : sequence of LagHistogram
-        Lags of every stream but the first, to the first.
+        Lags of every stream but the first, relative to the first.
     width : float
         Length of a basic window in time units.
     counts : sequence of int
-        Basic windows of each stream, the first included.
+        Number of basic windows of each stream, including the first.
 
     Returns
     -------
@@ -113,8 +113,8 @@ def lag_scores(
     not give: its lag to itself is always 0.
 
     *Guarantee.* That of ``LagHistogram``, if lags of different streams to the first one
-    are independent. The scores of a direction and stream sum to at most 1; the rest are
-    matches that another direction finds.
+    are independent. The scores of a direction and stream sum to at most 1. The
+    remaining matches are found by another direction.
 
     *Cost.* O(m^2 n B log B) for m streams, n basic windows and B buckets.
 
@@ -151,12 +151,12 @@ def lag_scores(
 
 
 def flat_scores(counts: Sequence[int]) -> Scores:
-    """Scores that are the same for all basic windows: nothing is known about lags.
+    """Equal scores for all basic windows, for use when nothing is known about lags.
 
     Parameters
     ----------
     counts : sequence of int
-        Basic windows of each stream.
+        Number of basic windows of each stream.
 
     Returns
     -------
@@ -178,7 +178,7 @@ def flat_scores(counts: Sequence[int]) -> Scores:
 
 
 def ranking(scores: Numbers) -> IntArray:
-    """Basic windows from the best score down; among equals the youngest rows first.
+    """Basic windows in descending order of score; ties go to the youngest rows.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def ranking(scores: Numbers) -> IntArray:
 def _scores(
     lags: Sequence[LagHistogram], i: int, stream: int, ages: FloatArray
 ) -> FloatArray:
-    """Shares by age of the row of the stream when its match of direction i arrives."""
+    """Shares by age of the row of ``stream`` when its match of direction i arrives."""
     if i == 0:
         below = lags[stream - 1].below(-ages)
         return below[:-1] - below[1:]

@@ -1,4 +1,4 @@
-"""What planning asks of a model, and checks of the numbers given to one."""
+"""Interface of the models that planners use, and checks of their numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 Numbers: TypeAlias = Sequence[float] | FloatArray
 
 FITS = 1 + 1e-12
-"""A use above the budget by less, relatively, is the budget, rounded."""
+"""Tolerance: a use that exceeds the budget by less than this factor still fits."""
 
 
 class Knots(NamedTuple):
@@ -25,20 +25,20 @@ class Knots(NamedTuple):
 
 
 class Model(Protocol):
-    """What planning needs to know of a window or a join."""
+    """What planners need to know about a window or a join."""
 
     @property
     def demand(self) -> float:
-        """Tuples that an exact result keeps in memory."""
+        """Number of tuples in memory that give the exact result."""
         ...
 
     def results(self, memory: float) -> float:
-        """Results per unit time with that many tuples; never falls with memory."""
+        """Results per unit time with that many tuples; never decreases with memory."""
         ...
 
 
 class ConcaveModel:
-    """A model of falling returns, linear between its knots; the first is (0, 0)."""
+    """A model with diminishing returns, linear between knots that start at (0, 0)."""
 
     __slots__ = ()
 
@@ -46,7 +46,7 @@ class ConcaveModel:
 
     @property
     def demand(self) -> float:
-        """Tuples that an exact result keeps in memory."""
+        """Number of tuples in memory that give the exact result."""
         return float(self.knots.memory[-1])
 
     def results(self, memory: float) -> float:
@@ -55,7 +55,7 @@ class ConcaveModel:
 
 
 def predicted_recall(model: Model, memory: float) -> float:
-    """Share of the exact result; 1 where the exact result is empty.
+    """Share of the exact result that is found; 1 if the exact result is empty.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def as_share(name: str, value: float) -> float:
 
 
 def not_negative(name: str, value: float) -> float:
-    """Check a finite number from 0 up that does not count tuples."""
+    """Check a finite number of at least 0 that is not a number of tuples."""
     if not 0 <= value < np.inf:
         raise ParameterError(
             f"{name}={value!r} is not a finite number from 0 up.",

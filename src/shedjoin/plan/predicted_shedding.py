@@ -10,7 +10,7 @@ from shedjoin.plan.join_load import JoinLoad
 from shedjoin.plan.model import as_share
 
 Scheme = Literal["coin_flip", "insert_no_probe", "probe_no_insert"]
-"""What an arrival that loses is kept from: all, to probe, or to be stored."""
+"""What an arrival that loses does not do: take part, probe, or become stored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +37,12 @@ class RandomShedding:
 def predicted_shedding(
     scheme: Scheme, load: JoinLoad, left: float, right: float, *, costs: Costs
 ) -> RandomShedding:
-    """Results and work of a join whose arrivals have these chances [1]_.
+    """Predict results and work of a join whose arrivals have these chances [1]_.
 
     Parameters
     ----------
     scheme : {"coin_flip", "insert_no_probe", "probe_no_insert"}
-        What the chances are about.
+        What the chances apply to.
     load : JoinLoad
         The join.
     left, right : float

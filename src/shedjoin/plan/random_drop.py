@@ -41,7 +41,8 @@ def equal_drop(work: float, load: HarvestLoad) -> RandomDrop:
     work : float
         Work that may be done per time unit, in comparisons.
     load : HarvestLoad
-        The join. Its scores matter only by their sums: rows of all ages are dropped.
+        The join. Only the sums of its scores matter, since rows of all ages are
+        dropped.
 
     Returns
     -------
@@ -50,11 +51,11 @@ def equal_drop(work: float, load: HarvestLoad) -> RandomDrop:
 
     Notes
     -----
-    *Source.* None: the plainest shedding there is, to compare with.
+    *Source.* None. It is the simplest shedding, used for comparison.
 
-    *Guarantee.* Uses all of the work. ``random_drop`` never finds less.
+    *Guarantee.* Uses all of the work. ``random_drop`` never finds fewer results.
 
-    *Cost.* O(m^2) for m streams, some dozen times.
+    *Cost.* O(m^2) for m streams, in each of some dozen iterations.
 
     Examples
     --------
@@ -81,7 +82,8 @@ def random_drop(work: float, load: HarvestLoad) -> RandomDrop:
     work : float
         Work that may be done per time unit, in comparisons.
     load : HarvestLoad
-        The join. Its scores matter only by their sums: rows of all ages are dropped.
+        The join. Only the sums of its scores matter, since rows of all ages are
+        dropped.
 
     Returns
     -------
@@ -90,15 +92,16 @@ def random_drop(work: float, load: HarvestLoad) -> RandomDrop:
 
     Notes
     -----
-    *Source.* RandomDrop, section 6.2 of [1]_, to which window harvesting is compared.
-    [1]_ takes the chances from another framework and does not write the problem down;
-    here it has the same results and work as ``HarvestLoad``.
+    *Source.* RandomDrop, section 6.2 of [1]_, with which window harvesting is compared
+    there. [1]_ takes the chances from another framework and does not state the problem.
+    Here results and work are those of ``HarvestLoad``.
 
-    *Guarantee.* Optimal up to the tolerance of the search. A result takes a row of each
-    stream, so results are those of the whole join times all chances; work is a sum of
-    products of chances. In logarithms, that is a linear goal within a convex bound.
+    *Guarantee.* Optimal up to the tolerance of the search. A result has a row of each
+    stream, so the results are those of the whole join times the product of all chances.
+    Work is a sum of products of chances. In the logarithms of the chances, the
+    objective is linear and the constraint is convex.
 
-    *Cost.* O(m^3) for m streams, some dozen times.
+    *Cost.* O(m^3) for m streams, in each of some dozen iterations.
 
     References
     ----------
@@ -108,7 +111,7 @@ def random_drop(work: float, load: HarvestLoad) -> RandomDrop:
 
     Examples
     --------
-    All work goes with the second stream, so that it alone is thinned:
+    All work involves the second stream, so only that stream is thinned:
 
     >>> from shedjoin.plan import flat_scores
     >>> load = HarvestLoad(
@@ -130,7 +133,7 @@ def random_drop(work: float, load: HarvestLoad) -> RandomDrop:
     terms = _terms(load)
 
     def shares(logs: FloatArray) -> FloatArray:
-        """Parts of the work, of which those above 1 in all are too much."""
+        """Terms of the work, as parts of what is allowed; their sum is at most 1."""
         return np.asarray(terms.work * np.exp(terms.streams @ logs) / work)
 
     found = minimize(
@@ -153,7 +156,7 @@ def random_drop(work: float, load: HarvestLoad) -> RandomDrop:
 
 
 class _Terms(NamedTuple):
-    """Parts of the work of the whole join, and the streams that each goes with."""
+    """Terms of the work of the whole join, and the streams that each depends on."""
 
     work: FloatArray
     streams: FloatArray
@@ -179,7 +182,7 @@ def _terms(load: HarvestLoad) -> _Terms:
 
 
 def _filled(work: float, terms: _Terms, logs: FloatArray) -> FloatArray:
-    """Chances in these proportions, but none above 1, that use all of the work."""
+    """Chances in given proportions, at most 1 each, that use all of the work."""
 
     def shifted(by: float) -> FloatArray:
         return np.minimum(logs + by, 0.0)
@@ -187,7 +190,7 @@ def _filled(work: float, terms: _Terms, logs: FloatArray) -> FloatArray:
     def excess(by: float) -> float:
         return log(float(terms.work @ np.exp(terms.streams @ shifted(by))) / work)
 
-    # Every part is a product of two chances or more: with all below the root it fits.
+    # Every term has two chances or more, so it fits if all are below the square root.
     root = log(work / float(terms.work.sum())) / 2
     by = brentq(excess, root - logs.max() - 1e-6, -logs.min() + 1e-6, xtol=1e-14)
     return np.asarray(np.exp(shifted(by)))

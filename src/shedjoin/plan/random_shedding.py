@@ -12,7 +12,7 @@ from shedjoin.plan.predicted_shedding import RandomShedding, predicted_shedding
 
 
 def coin_flip(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedding:
-    """Let each arrival take part or not, so that most results are found [1]_.
+    """Choose chances to take part, so that most results are found [1]_.
 
     Parameters
     ----------
@@ -31,8 +31,8 @@ def coin_flip(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedding:
 
     Notes
     -----
-    *Source.* CF, equations 10 and 11 of [1]_, which states the problem and leaves open
-    how to solve it.
+    *Source.* CF, equations 10 and 11 of [1]_, which states the problem but not how to
+    solve it.
 
     *Symbols.* ``left`` x_L, ``right`` x_R.
 
@@ -96,10 +96,11 @@ def insert_no_probe(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedd
 
     *Symbols.* ``left`` x_L, ``right`` x_R.
 
-    *Departures.* Work that does not suffice to store all arrivals is refused; the paper
-    does not mention it, and Lemma 1 and Theorem 2 do not hold there. In the proof of
-    Theorem 2 equation 16 is less than equation 17, not greater. Every division of the
-    results over both streams is as good; here both have the same chance.
+    *Departures.* Work that does not suffice to store all arrivals is refused. The paper
+    does not mention this case, and Lemma 1 and Theorem 2 do not hold in it. In the
+    proof of Theorem 2, equation 16 is less than equation 17, not greater. All divisions
+    of the results over both streams are equally good. Here both streams have the same
+    chance.
 
     *Guarantee.* Optimal. Never more results than ``coin_flip``; the paper's conclusions
     praise this scheme where ``probe_no_insert`` is meant.
@@ -154,17 +155,17 @@ def probe_no_insert(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedd
 
     Notes
     -----
-    *Source.* PNI, equations 14 and 15 of [1]_, which states the problem and leaves open
-    how to solve it.
+    *Source.* PNI, equations 14 and 15 of [1]_, which states the problem but not how to
+    solve it.
 
     *Symbols.* ``left`` x_L, ``right`` x_R.
 
-    *Departures.* Equations 28 and 29 lack the selectivity; it is applied. Equation 26
-    holds with equality also where both chances are 0.
+    *Departures.* Equations 28 and 29 lack the selectivity. It is applied here. Equation
+    26 also holds with equality if both chances are 0.
 
     *Guarantee.* Optimal, and the best of the three schemes by Theorem 3. The stream
     whose rows yield more results each is stored first, so at most one chance lies
-    between 0 and 1; among equals it is the left one.
+    between 0 and 1. If rows of both yield the same, the left stream is stored first.
 
     *Cost.* O(1).
 
@@ -196,6 +197,6 @@ def probe_no_insert(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedd
 
 
 def _balanced(work: float, both: float, update: float) -> float:
-    """Root of ``both * rate**2 + 2 * update * rate = work``; no digits cancel."""
+    """Root of ``both * rate**2 + 2 * update * rate = work``, without cancellation."""
     divisor = update + sqrt(update**2 + both * work)
     return work / divisor if divisor > 0 else 0.0

@@ -1,4 +1,4 @@
-"""The order of things by what they yield for their work."""
+"""Order by results per work."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from shedjoin.plan.model import FloatArray
 from shedjoin.types import IntArray
 
 _DIGITS = 12
-"""Digits after which two ratios are one number, rounded twice."""
+"""Ratios whose mantissas agree to so many digits count as equal."""
 
 
 def by_ratio(results: FloatArray, work: FloatArray) -> IntArray:
-    """Places from the most results per work down; among equals in the given order.
+    """Indices in descending order of results per work; ties keep the given order.
 
     Results that need no work come first.
 
@@ -22,7 +22,7 @@ def by_ratio(results: FloatArray, work: FloatArray) -> IntArray:
     [2, 1, 0]
     """
     ratio = np.where(results > 0, np.inf, 0.0)
-    with np.errstate(over="ignore"):  # next to no work is no work
+    with np.errstate(over="ignore"):  # almost no work counts as none
         np.divide(results, work, out=ratio, where=work > 0)
     mantissa, exponent = np.frexp(ratio)
     return np.argsort(-np.ldexp(np.round(mantissa, _DIGITS), exponent), kind="stable")

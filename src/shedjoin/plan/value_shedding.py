@@ -15,7 +15,7 @@ from shedjoin.types import BoolArray
 
 
 class ValueShedding(NamedTuple):
-    """What becomes of the arrivals of each value, and what the join yields with it.
+    """Chances of the arrivals of each value, and what the join yields with them.
 
     ``admitted`` arrivals probe; the others are dropped. ``left`` and ``right`` are the
     chances to be stored. ``results`` and ``work`` are per time unit.
@@ -59,8 +59,8 @@ def value_probe_no_insert(
     Notes
     -----
     *Source.* ``probe_no_insert``, PNI of [1]_, with a chance for each value and stream
-    in place of one for each stream; [1]_ does not consider it. It is PROB of [2]_ as an
-    order of insertions while every arrival probes.
+    instead of one for each stream. [1]_ does not consider it. It uses PROB of [2]_ as
+    an order of insertions, while every arrival probes.
 
     *Symbols.* ``load.left`` f_L(v) lambda_L, ``load.right`` f_R(v) lambda_R.
 
@@ -68,9 +68,9 @@ def value_probe_no_insert(
     probe, and finds it worse than ``online_max_subset``. As an order of insertions it
     is never worse.
 
-    *Guarantee.* Optimal: the linear program over all chances. At most one chance lies
-    between 0 and 1; among equals the left stream is stored first, then the values that
-    come first.
+    *Guarantee.* Optimal: it solves the linear program over all chances. At most one
+    chance lies between 0 and 1. If rows yield the same, those of the left stream are
+    stored first, then those of the values that are listed first.
 
     *Cost.* O(n log n) for n values.
 
@@ -119,7 +119,7 @@ def online_max_subset(work: float, load: ValueLoad, *, costs: Costs) -> ValueShe
     Returns
     -------
     ValueShedding
-        One value at most, the first that does not fit whole, is admitted in part.
+        At most one value is admitted in part: the first that does not fit as a whole.
 
     Notes
     -----
@@ -128,9 +128,9 @@ def online_max_subset(work: float, load: ValueLoad, *, costs: Costs) -> ValueShe
     *Symbols.* ``load.results / load.work(costs)`` P(v), ``load.work(costs)`` C(v),
     ``load.component(u)`` what is optimised in step 14.
 
-    *Departures.* None. Of the strategies that the paper allows for the value that does
-    not fit whole, ``probe_no_insert`` is taken. Among equal values the first ones are
-    kept; ratios that differ by rounding only are equal.
+    *Departures.* None. The paper allows several strategies for the value that does not
+    fit as a whole. ``probe_no_insert`` is used here. If values are equal, the first
+    ones are kept. Ratios that differ only by rounding are equal.
 
     *Guarantee.* None: a heuristic. Never more results than ``value_probe_no_insert``.
 
@@ -165,9 +165,9 @@ def online_max_subset(work: float, load: ValueLoad, *, costs: Costs) -> ValueShe
 
 
 def _filled(work: float, needed: FloatArray) -> FloatArray:
-    """Share of each item that fits, where items are taken in order until all is used.
+    """Share of each item that fits, if items are taken in order until all work is used.
 
-    An item that needs nothing always fits.
+    An item that needs no work always fits.
     """
     before = np.cumsum(needed) - needed
     fits = (needed <= 0) | (before + needed <= work * FITS)

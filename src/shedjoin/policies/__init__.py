@@ -45,7 +45,7 @@ POLICIES = (
     Dgl,
 )
 PREDICATE_POLICIES = (Harvest, RandomDrop)
-"""Those of joins by predicates."""
+"""Policies of joins by predicates."""
 
 __all__ = [
     "POLICIES",

@@ -1,7 +1,7 @@
 """Policies of Ayad et al. (2005) for joins that have too little CPU.
 
-All of them share out the work that a throttle allows: ``update`` for a stored row and
-``match`` for a result, C_u and C_p of the paper.
+All of them divide up the work that a throttle allows: ``update`` for a stored row and
+``match`` for a result, which are C_u and C_p of the paper.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Scheme = Literal["coin_flip", "insert_no_probe", "probe_no_insert"]
 
 @dataclass(frozen=True, slots=True)
 class CoinFlip(LoadPolicy):
-    """Toss a coin for every arrival: it takes part, or is dropped.
+    """Drop random arrivals; the others are joined and stored.
 
     Notes
     -----
@@ -33,11 +33,12 @@ class CoinFlip(LoadPolicy):
     *Symbols.* x_L and x_R are the chances of the two streams.
 
     *Departures.* Rates are learned while the join runs, and chances follow them with
-    every block of arrivals. When the throttle closes, residents that would not be
-    stored any more leave at once; the paper waits until they expire.
+    every block of arrivals. When the throttle closes, residents that would no longer be
+    stored are dropped at once. The paper waits until they expire.
 
-    *Guarantee.* Most results of all coins of this kind, in expectation, if any two rows
-    match with the same probability. Never more than ``ProbeNoInsert``.
+    *Guarantee.* Most results, in expectation, of all policies that drop arrivals of a
+    stream with one probability, if any two rows match with the same probability. Never
+    more than ``ProbeNoInsert``.
 
     *Cost.* O(1) per arrival.
 
@@ -57,14 +58,14 @@ class CoinFlip(LoadPolicy):
     """
 
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
-        """Chance of each stream to take part."""
+        """Probability that rows take part, by their stream."""
         chance = _by_stream("coin_flip", rows, among, throttle)
         return Chances(admit=chance, store=chance)
 
 
 @dataclass(frozen=True, slots=True)
 class InsertNoProbe(LoadPolicy):
-    """Store every arrival, and toss a coin whether it looks for matches.
+    """Store every arrival, but look for the matches of a random part only.
 
     Notes
     -----
@@ -72,8 +73,8 @@ class InsertNoProbe(LoadPolicy):
 
     *Symbols.* x_L and x_R are the chances of the two streams, here the same.
 
-    *Departures.* Where storing alone takes more than the throttle allows, no arrival
-    probes, and the work stays above the throttle; the paper does not mention the case.
+    *Departures.* If storing alone takes more work than the throttle allows, no arrival
+    probes, and the work stays above the throttle. The paper does not mention this case.
 
     *Guarantee.* Never more results than ``CoinFlip``.
 
@@ -95,13 +96,13 @@ class InsertNoProbe(LoadPolicy):
     """
 
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
-        """Chance of each stream to probe."""
+        """Probability that rows probe, by their stream."""
         return Chances(probe=_by_stream("insert_no_probe", rows, among, throttle))
 
 
 @dataclass(frozen=True, slots=True)
 class ProbeNoInsert(LoadPolicy):
-    """Let every arrival look for matches, and toss a coin whether it is stored.
+    """Look for the matches of every arrival, but store a random part only.
 
     Notes
     -----
@@ -132,13 +133,13 @@ class ProbeNoInsert(LoadPolicy):
     """
 
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
-        """Chance of each stream to be stored."""
+        """Probability that rows are stored, by their stream."""
         return Chances(store=_by_stream("probe_no_insert", rows, among, throttle))
 
 
 @dataclass(frozen=True, slots=True)
 class OnlineMaxSubset(LoadPolicy):
-    """Join the keys with most results per work in full, and drop all other rows.
+    """Join the keys with most results per unit of work in full; drop all other rows.
 
     Notes
     -----
@@ -148,9 +149,10 @@ class OnlineMaxSubset(LoadPolicy):
     *Symbols.* P(v) rises with the matches per arrival of key v, by which keys are
     ordered; C(v) is spread evenly over the arrivals of v.
 
-    *Departures.* Rates come from sketches, and keys with equal ones stand together. The
-    keys that fit in part are stored by ``ValuePni`` with the rest. Every block of
-    arrivals is shared out by itself. Residents leave as for ``CoinFlip``.
+    *Departures.* Rates come from learned counts of keys, and keys with equal rates are
+    treated as one. If rows of a key fit in part, ``ValuePni`` stores them with the
+    remaining work. The work of every block of arrivals is divided separately. Residents
+    are dropped as by ``CoinFlip``.
 
     *Guarantee.* None: a heuristic. In expectation never more results than
     ``ValuePni``.
@@ -173,7 +175,7 @@ class OnlineMaxSubset(LoadPolicy):
     """
 
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
-        """Whole keys take part or do not; of those at the margin some rows are kept."""
+        """Join whole keys; of the keys at the margin, store a part of the rows."""
         value = among.matches_per_arrival()
         work = throttle.update + throttle.match * value
         margin = _margin(value, work, throttle.share * work.sum())
@@ -186,27 +188,28 @@ class OnlineMaxSubset(LoadPolicy):
 
 @dataclass(frozen=True, slots=True)
 class ValuePni(LoadPolicy):
-    """Let every arrival look for matches, and store those with most results for work.
+    """Look for the matches of every arrival; store those with most results per work.
 
-    What a CPU budget does unless ``keep=`` names another.
+    The policy of a CPU budget, unless ``keep=`` names another one.
 
     Parameters
     ----------
     valued : bool, default False
-        Go by the importance of results, not by their number.
+        Whether the importance of results counts, not their number.
 
     Notes
     -----
     *Source.* PNI of [1]_ with a chance for each key and stream in place of one for each
     stream; ``plan.value_probe_no_insert`` is the same with known rates.
 
-    *Symbols.* The yield of a row is f_R(v) lambda_R T_L, what its key brings on the
-    other stream while it waits: ``expected_matches``.
+    *Symbols.* The yield of a row is f_R(v) lambda_R T_L: the results that its key
+    brings on the other stream while the row waits. Here it is ``expected_matches``.
 
-    *Departures.* The paper does not consider it; it compares with PROB as a filter that
-    drops arrivals before they probe. Yields are learned, by key and age. Every block
-    of arrivals is shared out by itself: the best rows of each are stored, and those at
-    the margin by lot. Residents leave as for ``CoinFlip``.
+    *Departures.* The paper does not consider this scheme. It compares with PROB as a
+    filter that drops arrivals before they probe. Yields are learned, by key and age.
+    The work of every block of arrivals is divided separately: the best rows of the
+    block are stored, and those at the margin by lot. Residents are dropped as by
+    ``CoinFlip``.
 
     *Guarantee.* The optimum of the linear program over all chances, in expectation, if
     yields are known and blocks are large.
@@ -232,12 +235,12 @@ class ValuePni(LoadPolicy):
     valued: bool = False
 
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
-        """Chance of each row to be stored, by what it yields for its work."""
+        """Probability that each row is stored, by its yield per work."""
         return Chances(store=_stored(rows, among, throttle, valued=self.valued))
 
 
 class _Margin(NamedTuple):
-    """Who is kept: all above the bar, and with what is left some of those at it."""
+    """Rows above the bar are kept, and the part of those at it that the rest pays."""
 
     bar: float
     part: float
@@ -268,9 +271,9 @@ def _stored(
     among_work: float | None = None,
     select: BoolArray | None = None,
 ) -> FloatArray:
-    """Chances to be stored, by yield for work."""
+    """Probabilities that rows are stored, by their yield per work."""
     ratio, work = _ratio(among, throttle, valued=valued)
-    # Arrivals are judged among themselves: what is known of them is read once.
+    # Arrivals are compared with each other: their ratios are then computed once.
     mine = ratio if rows is among else _ratio(rows, throttle, valued=valued)[0]
     if select is not None:
         ratio, work = ratio[select], work[select]
@@ -282,7 +285,7 @@ def _stored(
 def _ratio(
     rows: Residents, throttle: Throttle, *, valued: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """What each row yields for its work, and that work."""
+    """Yield of each row per work, and its work."""
     matches = rows.expected_matches()
     work = throttle.update + throttle.match * matches
     gain = matches * rows.mean_worth() if valued else matches
@@ -293,20 +296,20 @@ def _ratio(
 def _by_stream(
     scheme: _Scheme, rows: Residents, among: Residents, throttle: Throttle
 ) -> FloatArray:
-    """Chances of rows by their stream, from the rates of both streams."""
+    """Probabilities of rows by their stream, from the rates of both streams."""
     from shedjoin import plan
 
     load = _join_load(among)
     costs = plan.Costs(throttle.update, throttle.match)
     work = throttle.share * load.work(costs)
-    if scheme == "insert_no_probe":  # all that storing takes, if less is allowed
+    if scheme == "insert_no_probe":  # it stores every row, whatever the throttle
         work = max(work, (load.left_rate + load.right_rate) * costs.update)
     best = getattr(plan, scheme)(work, load, costs=costs)
     return np.array([best.left, best.right])[rows.stream]
 
 
 def _join_load(among: Residents) -> JoinLoad:
-    """Rates as learned; the selectivity is what the rows' expected matches come to."""
+    """Rates as learned, and the selectivity that fits the rows' expected matches."""
     from shedjoin.plan.join_load import JoinLoad
 
     left, right = (among.models.rate(stream) for stream in range(2))

@@ -1,8 +1,9 @@
-"""The verbs of a policy.
+"""Base classes of policies, and the decisions that policies make.
 
-Every scheme of the five papers is a combination of five decisions over *arrays*; a
-policy is a frozen dataclass that makes one or two of them. ``docs/decisions/0004``
-says how each scheme maps to them, ``docs/how-to/write-a-policy.md`` how to write one.
+Every scheme of the five papers combines some of five decisions over *arrays*. Each
+decision is a method, called a verb. A policy is a frozen dataclass that overrides one
+or two verbs. ``docs/decisions/0004`` describes how the schemes map to verbs, and
+``docs/how-to/write-a-policy.md`` how to write a policy.
 """
 
 from __future__ import annotations
@@ -16,51 +17,51 @@ from shedjoin.spec.throttle import Throttle
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 Ties = Literal["oldest", "newest"]
-"""Who leaves first among equal scores."""
+"""Which of the rows with equal scores is shed first."""
 
 READABLE = ("matches", "models", "partners")
 
 
 class Pace(NamedTuple):
-    """When rows may leave, and how their matches count; few policies need another."""
+    """When rows may be shed, and how their matches count; the default suits most."""
 
     maturity_us: int = -1
-    """Rows up to this age stay while an older one can leave; -1 is no such rule."""
+    """Rows up to this age stay while an older one can be shed; -1 is no such rule."""
 
     match_decay: float = 0.0
-    """How fast past matches fade, per microsecond; 0 is never."""
+    """How fast past matches fade, per microsecond; 0 is not at all."""
 
     counts_instant_first: bool = True
-    """Under ``shed_then_join``: matches of an instant count before it sheds."""
+    """Whether matches of an instant count before it sheds, under ``shed_then_join``."""
 
 
 class Policy:
-    """What to shed. Every verb has a default that sheds nothing by itself.
+    """Decides which rows are shed. By default no verb drops a row on its own.
 
-    A subclass is a frozen dataclass with slots. It says which of the class variables
-    differ, and overrides one or two verbs.
+    A subclass is a frozen dataclass with slots. It sets the class variables that differ
+    from the defaults, and overrides one or two verbs.
     """
 
     __slots__ = ()
 
     ties: ClassVar[Ties] = "oldest"
     dynamic: ClassVar[bool] = False
-    """Scores change with time, matches or models, and have to be computed again."""
+    """Whether scores change with time, matches or models: they are computed again."""
 
     reads: ClassVar[tuple[str, ...]] = ()
-    """What its verbs read beside the columns of the rows: ``"matches"`` for matches and
-    last_match, ``"models"`` for what the operator learns, ``"partners"`` for partners,
-    produced, last_score and waited_us. Who reads less is faster: without matches, who
-    leaves does not depend on who meets whom, so many arrivals probe at once. For
-    partners, all residents look around before every block of arrivals; they and the
-    arrivals are then scored together."""
+    """What the verbs read beside the columns of the rows: ``"matches"`` for matches and
+    last_match, ``"models"`` for what the join learns, ``"partners"`` for partners,
+    produced, last_score and waited_us. A policy that reads less is faster. Without
+    matches, the rows that are shed do not depend on which rows match, so many arrivals
+    probe at once. For partners, those of all residents are counted before every block
+    of arrivals, and residents and arrivals are then scored together."""
 
     by_predicates: ClassVar[bool] = False
-    """It is for joins by ``Band`` and ``Where``, and for no others."""
+    """Whether the policy is for joins by ``Band`` and ``Where``, and for no others."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        # ("models") without a comma is a text; a field without ClassVar is neither.
+        # ("models") without a comma is a str. Without ClassVar, the slot is found here.
         reads: object = cls.reads
         if not isinstance(reads, tuple) or not set(reads) <= set(READABLE):
             raise ParameterError(
@@ -76,20 +77,20 @@ class Policy:
 
     @property
     def samples(self) -> bool:
-        """Residents are a sample, and results carry their weight."""
+        """Whether residents are a sample, and results carry their weight."""
         return isinstance(self, SamplingPolicy)
 
     @property
     def saves_work(self) -> bool:
-        """It decides which work is done while a throttle allows less than all."""
+        """Whether it decides which work is done while a throttle is in force."""
         return isinstance(self, LoadPolicy)
 
     @property
     def family(self) -> Family:
-        """Which joins it can be combined with: its rows of the capability table.
+        """Family of the policy: its rows in the capability table.
 
-        Where results have rows of several streams, or go by predicates, a policy is
-        only asked for scores. One that answers more is for pairs of rows.
+        Joins of several streams and joins by predicates call ``score`` alone. A policy
+        that overrides other verbs, or reads matches or partners, is for pairs of rows.
         """
         verbs = ("admit", "probe", "retain", "first_score")
         asked = [
@@ -101,24 +102,24 @@ class Policy:
 
     @property
     def by_keys(self) -> bool:
-        """Rows of frequent keys are worth more to it than others.
+        """Whether rows of frequent keys have higher scores than others.
 
-        Shards that share a budget then divide it by these keys, else by their rows.
+        If so, shards divide a shared budget by frequent keys, else by their rows.
         """
         return bool(self.reads) and not self.samples
 
     @property
     def is_foreseen(self) -> bool:
-        """It can be told which rows it would keep with another budget.
+        """Whether it can be predicted which rows another budget would keep.
 
-        It goes by scores which do not depend on what is kept.
+        It can if scores do not depend on which rows are kept.
         """
         held = {"matches", "partners"} & set(self.reads)
         return not held and not self.samples and self.pace == Pace()
 
     @property
     def pace(self) -> Pace:
-        """When rows may leave, and how their matches count."""
+        """When rows may be shed, and how their matches count."""
         return Pace()
 
     def admit(self, arrivals: Residents) -> BoolArray | None:
@@ -131,7 +132,7 @@ class Policy:
         """Probability with which each arrival may be stored; None is 1."""
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row; when the budget is used up the lowest leaves first."""
+        """Worth of each row; when the budget is used up, the lowest is shed first."""
         return residents.number.astype(float)
 
     def first_score(self, arrivals: Residents) -> FloatArray:
@@ -140,7 +141,7 @@ class Policy:
 
 
 class Chances(NamedTuple):
-    """Chances of rows to take part at all, to probe, and to be stored; None is 1."""
+    """Probabilities that rows take part, probe, and are stored; None is 1."""
 
     admit: FloatArray | None = None
     probe: FloatArray | None = None
@@ -148,10 +149,10 @@ class Chances(NamedTuple):
 
 
 class LoadPolicy(Policy):
-    """Which work is done while a throttle allows less than all of it.
+    """Decides which work is done while a throttle allows less than all of it.
 
-    Beside it another policy may decide who stays within memory. Named by ``keep=`` it
-    does that too, by its score: by default the oldest leave.
+    Another policy may decide which rows are kept within the memory. If ``keep=`` names
+    the load policy, its own score decides that: by default the oldest rows are shed.
     """
 
     __slots__ = ()
@@ -160,27 +161,27 @@ class LoadPolicy(Policy):
 
     @property
     def family(self) -> Family:
-        """It saves the work of joins of two streams by key columns."""
+        """Family of the policies that save work of joins of two streams by key."""
         return "saving"
 
     @property
     def by_keys(self) -> bool:
-        """By default the oldest leave, whatever their keys."""
+        """False: by default the oldest rows are shed, whatever their keys."""
         return False
 
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
-        """Chances of rows, with which arrivals such as ``among`` keep to the throttle.
+        """Probabilities of rows that keep arrivals such as ``among`` to the throttle.
 
-        Asked about arrivals, ``rows`` and ``among`` are the same. When the throttle
-        closes it is also asked about residents: they leave unless they would be stored
-        now. Every row draws one lot for all three chances, the same whenever it is
-        asked about.
+        For arrivals, ``rows`` and ``among`` are the same. When the throttle closes, the
+        method is also called for residents: they are dropped unless they would be
+        stored now. Every row draws one lot for all three probabilities, and draws the
+        same lot each time.
         """
         raise NotImplementedError
 
 
 class SamplingPolicy(Policy):
-    """Residents are a sample of the rows, and it is known how likely each was to stay.
+    """Keeps a sample of the rows, each with a known probability.
 
     Scores are drawn by lot. Results carry their weight, 1 / the probability with which
     they were kept.
@@ -189,20 +190,20 @@ class SamplingPolicy(Policy):
     __slots__ = ()
 
     thins: ClassVar[bool] = False
-    """Not all matches are emitted: :meth:`thin` is asked."""
+    """Whether some matches are not emitted: :meth:`thin` is then called."""
 
     tosses: ClassVar[bool] = False
-    """Coins are tossed on arrival: :meth:`coins` is asked."""
+    """Whether coins are tossed on arrival: :meth:`coins` is then called."""
 
     @property
     def family(self) -> Family:
-        """It samples joins of two streams by key columns."""
+        """Family of the policies that sample joins of two streams by key columns."""
         return "sample"
 
     def inclusion(
         self, score: FloatArray, bar: FloatArray, key: IntArray, number: IntArray
     ) -> FloatArray:
-        """Probability of rows to be residents still, if all up to ``bar`` had to go."""
+        """Probability that rows are still residents, if scores up to bar were shed."""
         raise NotImplementedError
 
     def thin(self, arrivals: Residents) -> FloatArray | None:
@@ -212,8 +213,8 @@ class SamplingPolicy(Policy):
         """
 
     def coins(self, arrivals: Residents) -> IntArray | None:
-        """How many matches each arrival is expected to have; None is not said.
+        """Expected number of matches of each arrival; None if it is not estimated.
 
-        With :meth:`thin`, coins are then tossed for so many matches on arrival, and
-        the row is let go after the last one that wins.
+        With :meth:`thin`, that many coins are tossed on arrival, and the row is dropped
+        after the last match whose coin wins.
         """

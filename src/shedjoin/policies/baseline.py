@@ -1,4 +1,4 @@
-"""Policies that look at nothing but the row itself: the yardsticks."""
+"""Baselines: policies that use nothing but the row itself."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shedjoin.types import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Fifo(Policy):
-    """Let the row go that arrived first.
+    """Shed the row that arrived first.
 
     Notes
     -----
@@ -25,7 +25,7 @@ class Fifo(Policy):
 
     *Departures.* None.
 
-    *Guarantee.* Fair: all rows stay equally long while rates are steady.
+    *Guarantee.* Fair: all rows are kept equally long while rates are steady.
 
     *Cost.* Scored once, O(1) per arrival.
 
@@ -48,7 +48,7 @@ class Fifo(Policy):
 
 @dataclass(frozen=True, slots=True)
 class Recent(Policy):
-    """Let the row with the oldest event time go.
+    """Shed the row with the oldest event time.
 
     Notes
     -----
@@ -56,9 +56,10 @@ class Recent(Policy):
 
     *Symbols.* None.
 
-    *Departures.* By event time, so that a row that came late counts as old.
+    *Departures.* Rows are compared by event time, so a row that comes late counts as
+    old.
 
-    *Guarantee.* Best among all policies if results only get fewer with age.
+    *Guarantee.* Best of all policies if a row only has fewer results as it grows older.
 
     *Cost.* Scored once, O(1) per arrival.
 
@@ -81,7 +82,7 @@ class Recent(Policy):
 
 @dataclass(frozen=True, slots=True)
 class UntilExpiry(Policy):
-    """Keep who is in until it expires; refuse newcomers while there is no room.
+    """Keep residents until they expire; refuse arrivals while there is no room.
 
     Notes
     -----
@@ -91,7 +92,7 @@ class UntilExpiry(Policy):
 
     *Departures.* None.
 
-    *Guarantee.* Best among all policies if results only get more with age.
+    *Guarantee.* Best of all policies if a row only has more results as it grows older.
 
     *Cost.* Scored once, O(1) per arrival.
 
@@ -108,13 +109,13 @@ class UntilExpiry(Policy):
     """
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: the later it came, the less."""
+        """Worth of each row: the later it arrived, the lower."""
         return -residents.number.astype(np.float64)
 
 
 @dataclass(frozen=True, slots=True)
 class Rand(Policy):
-    """Let any row go, each with the same chance.
+    """Shed random rows, each with the same probability.
 
     Parameters
     ----------
@@ -128,10 +129,10 @@ class Rand(Policy):
     *Symbols.* None.
 
     *Departures.* Every row draws its lot on arrival, from a hash of the seed, its key
-    and its arrival number; the lowest lot leaves. The residents are then a uniform
-    sample of the unexpired arrivals. The paper draws anew at each shed, which favours
-    later rows. RAND-S of the star-streaming paper does so, too, and is not this policy:
-    the experiments draw it by a simulation of their own.
+    and its arrival number. The row with the lowest lot is shed. The residents are then
+    a uniform sample of the unexpired arrivals. The paper draws anew at each shed, which
+    favours later rows. RAND-S of the star-streaming paper draws anew as well, and is
+    not this policy: the experiments have a simulation of it.
 
     *Guarantee.* A uniform sample of the rows, not of the results.
 
@@ -166,7 +167,7 @@ class Rand(Policy):
 
 @dataclass(frozen=True, slots=True)
 class Greedy(Policy):
-    """Let the least important row go.
+    """Shed the least important row.
 
     Notes
     -----
@@ -174,8 +175,8 @@ class Greedy(Policy):
 
     *Symbols.* imp is ``importance``.
 
-    *Departures.* Among equals the newcomer leaves, which gives the paper's fairness of
-    20 % for equal importances; the paper leaves ties open.
+    *Departures.* Among equally important rows, the newest is shed. That gives the
+    paper's fairness of 20 % for equal importances; the paper leaves ties open.
 
     *Guarantee.* None: an important row that matches nothing stays until it expires.
 

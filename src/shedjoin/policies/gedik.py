@@ -13,11 +13,11 @@ if TYPE_CHECKING:  # plans need scipy, which most joins do without
     from shedjoin import plan
 
 Metric = Literal["delta", "results", "results_per_work"]
-"""Those of ``plan.greedy_harvest``."""
+"""Metrics of ``plan.greedy_harvest``."""
 
 
 class PredicatePolicy(Policy):
-    """Which work a join by predicates does while a throttle allows less than all."""
+    """Decides which work a join by predicates does while a throttle is in force."""
 
     __slots__ = ()
 
@@ -25,35 +25,36 @@ class PredicatePolicy(Policy):
 
     @property
     def family(self) -> Family:
-        """It saves the work of joins by predicates."""
+        """Family of the policies that save work of joins by predicates."""
         return "harvesting"
 
     @property
     def shreds(self) -> float:
-        """Part of the work of arrivals that look at everything and are learned from."""
+        """Part of the work for arrivals that meet all residents, to learn from them."""
         return 0.1
 
     def harvest(self, work: float, load: plan.HarvestLoad) -> plan.Harvest | None:
-        """Choose lag buckets that arrivals look at; None is all."""
+        """Choose the lag buckets that arrivals are compared with; None is all."""
 
     def chances(self, work: float, load: plan.HarvestLoad) -> tuple[float, ...] | None:
-        """Chance of the arrivals of each stream to take part at all; None is 1."""
+        """Probability that arrivals of each stream take part at all; None is 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Harvest(PredicatePolicy):
-    """Look only at residents of those ages at which most matches are found.
+    """Compare arrivals only with residents of the ages at which most matches are found.
 
-    What a CPU budget of a join by predicates does unless ``keep=`` names another. All
-    rows are stored; an arrival looks into some lag buckets of each other stream.
+    The policy of a CPU budget of a join by predicates, unless ``keep=`` names another
+    one. All rows are stored. An arrival is compared with the rows in some lag buckets
+    of each other stream.
 
     Parameters
     ----------
     metric : {"delta", "results", "results_per_work"}, default "delta"
-        What the next lag bucket is chosen by, as in ``plan.greedy_harvest``.
+        Criterion by which the next lag bucket is chosen, as in ``plan.greedy_harvest``.
     shred : float, default 0.1
-        Part of the work that goes to arrivals, chosen by a hash, that look at all
-        residents; lags are learned from them. Above 0, at most 0.5.
+        Part of the work for arrivals, chosen by a hash, that are compared with all
+        residents. Lags are learned from them. Above 0, at most 0.5.
 
     Notes
     -----
@@ -63,19 +64,19 @@ class Harvest(PredicatePolicy):
     *Symbols.* A lag bucket is a basic window of the paper, ``shred`` its sampling
     parameter omega times the throttle fraction z.
 
-    *Departures.* Selectivities and lags are learned by direction and hop, in the order
-    in which the streams are met, and not from one histogram for each stream: directions
-    that find nothing are seen. Lags may be below 0, where the arrival is the older row.
-    The paper's omega is a part of the arrivals; at a small z they would take all the
-    work. Beside the greedy harvest one by the price of work is tried, where a part of
-    the arrivals looks into buckets that are worth it. Where neither promises a tenth
-    more results than chance, all buckets are looked into by a part of the arrivals.
-    Orders are compared by what they find with the work that there is, not by
-    selectivity alone. What was done in the end is compared with the throttle and made
-    up for.
+    *Departures.* Selectivities and lags are learned for each direction and hop, in the
+    order in which the streams are joined. One histogram for each stream, as in the
+    paper, would hide directions that find nothing. Lags may be below 0, if the arrival
+    is the older row. The paper's omega is a part of the arrivals, which would take all
+    the work at a small z. Beside the greedy harvest, a harvest by the price of work is
+    tried: a part of the arrivals is compared with all buckets that are worth their
+    work. If neither promises a tenth more results than random arrivals would have, a
+    random part of the arrivals is compared with all buckets. Orders are compared by
+    what they find with the available work, not by selectivity alone. The work that was
+    done is compared with the throttle, and a difference is made up for.
 
-    *Guarantee.* None: a heuristic. Results are a part of those of the exact join, and
-    with the throttle open all of them.
+    *Guarantee.* None: a heuristic. Results are a part of those of the exact join. While
+    the throttle is open, they are all of them.
 
     *Cost.* Some milliseconds for each shard and micro-batch.
 
@@ -113,14 +114,15 @@ class Harvest(PredicatePolicy):
 
     @property
     def shreds(self) -> float:
-        """Part of the work of arrivals that look at everything and are learned from."""
+        """Part of the work for arrivals that meet all residents, to learn from them."""
         return self.shred
 
     def harvest(self, work: float, load: plan.HarvestLoad) -> plan.Harvest:
         """Choose lag buckets by the greedy heuristic, or by the price of work.
 
-        The greedy one fits whole buckets for all arrivals; buckets that are worth their
-        work, for a part of the arrivals, are often better.
+        The greedy heuristic chooses whole buckets for all arrivals. The price of work
+        chooses buckets that are worth their work, for a part of the arrivals. That
+        often gives more results.
         """
         from shedjoin import plan
 
@@ -131,9 +133,9 @@ class Harvest(PredicatePolicy):
 
 @dataclass(frozen=True, slots=True)
 class RandomDrop(PredicatePolicy):
-    """Drop arrivals of each stream at random, so that most results are found.
+    """Drop random arrivals of each stream, in proportions that give most results.
 
-    A baseline for ``Harvest``. Rows that are dropped neither look nor are stored.
+    A baseline for ``Harvest``. Rows that are dropped are neither joined nor stored.
 
     Notes
     -----
@@ -141,10 +143,10 @@ class RandomDrop(PredicatePolicy):
 
     *Symbols.* The chance of a stream is 1 less the drop rate of [1]_.
 
-    *Departures.* Rates and selectivities are learned from what is left.
+    *Departures.* Rates and selectivities are learned from the rows that are left.
 
-    *Guarantee.* Most results of all chances by stream, in expectation, if what is
-    learned is right.
+    *Guarantee.* Most results, in expectation, of all policies that drop rows of a
+    stream with one probability, if the learned rates and selectivities are right.
 
     *Cost.* Some milliseconds for each shard and micro-batch.
 
@@ -161,7 +163,7 @@ class RandomDrop(PredicatePolicy):
     """
 
     def chances(self, work: float, load: plan.HarvestLoad) -> tuple[float, ...]:
-        """Chances of the streams that find most results with this work."""
+        """Probabilities of the streams that give most results with this work."""
         from shedjoin import plan
 
         return plan.random_drop(work, load).chances

@@ -1,4 +1,4 @@
-"""Goals: what to keep, in a user's words; each picks its policy."""
+"""Goals: what a budget is to keep. Each goal names the policy that serves it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class MostResults:
     """Keep the rows that bring the most results."""
 
     def policy(self) -> Policy:
-        """Name the policy that serves this goal."""
+        """The policy that serves this goal."""
         return Expected()
 
 
@@ -32,13 +32,13 @@ class MostImportant:
     Parameters
     ----------
     importance : column, ByCategory, ByRange, Spark expression, or a pair of them
-        Where importance comes from. One column name is taken from the sides that have
-        it. A pair is (left, right); None is a side without a say; of several streams,
-        a dict by stream. A row whose
-        importance is null or NaN has importance 0; negative ones count as they are,
-        and infinite ones make sums of the report infinite.
+        Importance of the rows. A column name holds for each stream that has the column.
+        A pair is (left, right); several streams have a dict by stream. A stream with
+        None has no importance: the other rows of a result decide. A row whose
+        importance is null or NaN has importance 0. Negative importances count as they
+        are. Those beyond 1e150, infinite ones included, count as 1e150.
     combine : {"min", "max", "sum", "product", "mean"}, default "min"
-        Importance of a result from those of its rows.
+        How the importance of a result follows from those of its rows.
     by : Policy, optional
         A policy that uses importance, such as ``IJoin()`` or ``Greedy()``.
 
@@ -54,33 +54,33 @@ class MostImportant:
     by: Policy | None = None
 
     def policy(self) -> Policy:
-        """Name the policy that serves this goal."""
+        """The policy that serves this goal."""
         return self.by or Valued()
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Keep a sample of the join, with which aggregates can be estimated.
+    """Keep a sample of the join, from which aggregates can be estimated.
 
-    Results have two more columns, ``_weight`` and ``_cluster``;
-    :func:`shedjoin.aggregate` goes by them. Rows may come out of order by the lateness
-    of the streams: partners are sampled for so long after their window.
+    Results have two more columns, ``_weight`` and ``_cluster``, for
+    :func:`shedjoin.aggregate`. Rows may come out of order by the lateness of the
+    streams: rows stay in the sample for that long after their window.
 
     Parameters
     ----------
     by : Policy, optional
-        One of ``EqCluster``, ``PpsCluster`` and ``Uniform``; by default the one that
-        is predicted to tell most. The report's ``scheme`` says why; on Spark the
+        One of ``EqCluster``, ``PpsCluster`` and ``Uniform``. By default the one with
+        the least predicted error. The report's ``scheme`` compares them. On Spark the
         progress has the three predictions, ``variance_eq``, ``variance_pps`` and
-        ``variance_uniform``, of which the least is taken.
+        ``variance_uniform``; the scheme with the least is used.
     of : column, ByCategory, ByRange, Spark expression, or a pair of them, optional
-        The quantity whose sum matters most, named as the importance of
-        :class:`MostImportant` is. The value of a result is that of its row on the side
-        that has the column. For a pair, (left, right), and for a column that both sides
-        have, it is the product of both. Rows are sampled in proportion to their
-        expected matches times their absolute value, or to the value alone where that is
-        predicted to be better. The sum of the values then has the smallest error;
-        counts and other sums have a larger one, but stay unbiased. A value that is
+        The quantity whose sum matters most, given as the importance of
+        :class:`MostImportant` is. The value of a result is that of its row in the
+        stream that has the column. For a pair, (left, right), and for a column that
+        both streams have, it is the product of both. Rows are sampled in proportion to
+        their expected matches times their absolute value, or to the value alone if that
+        is predicted to be better. The sum of the values then has the smallest error.
+        Counts and other sums have a larger one, but stay unbiased. A value that is
         zero, null, NaN or below 5 % of the mean counts as 5 % of the mean, so that
         every row has a chance.
 
@@ -114,7 +114,7 @@ seed=0), which does not go by values.
             )
 
     def policy(self, seed: int) -> Policy:
-        """Name the policy that serves this goal."""
+        """The policy that serves this goal."""
         return self.by or BestSample(seed)
 
 
@@ -122,7 +122,7 @@ Goal = MostResults | MostImportant | Sample
 
 
 def values_of(keep: Goal | Policy | None) -> Any:  # noqa: ANN401  (as a user gives it)
-    """Columns that a goal goes by: an importance, or the quantity of a sample."""
+    """Columns that a goal uses: an importance, or the quantity of a sample."""
     if isinstance(keep, MostImportant):
         return keep.importance
     return keep.of if isinstance(keep, Sample) else None
@@ -136,7 +136,7 @@ _WRITTEN = {
 
 
 def _meant(keep: object) -> str:
-    """What the user may have meant by a name, or by the class itself."""
+    """Guess the goal or policy that is meant by a name, or by a class."""
     name = keep if isinstance(keep, str) else getattr(keep, "__name__", "")
     plain = name.lower().replace("_", "").removesuffix("()")
     if plain in _WRITTEN:
@@ -158,7 +158,7 @@ def shedding_of(
     seed: int = 0,
     by_predicates: bool = False,
 ) -> Shedding | None:
-    """Put the arguments of a join that concern its budget together."""
+    """Combine the arguments of a join that concern its budget; None without one."""
     if budget is None:
         if keep is not None:
             raise ParameterError(

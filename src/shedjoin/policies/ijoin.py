@@ -16,7 +16,7 @@ from shedjoin.types import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Size(Policy):
-    """Keep the rows that have matched most.
+    """Keep the rows that have matched most often.
 
     Notes
     -----
@@ -24,10 +24,11 @@ class Size(Policy):
 
     *Symbols.* matches is ``matches``.
 
-    *Departures.* The paper does not define the rule. Matches so far plus those of this
-    instant, oldest first among equals, gives the outputs of its Table 3(b) and its
-    fairness for all window sizes; no rule gives the printed buffers. Use it with
-    ``Options(discipline="shed_then_join", recompute=Successive())`` for that.
+    *Departures.* The paper does not define the rule. Here the score is the number of
+    matches so far, with those of this instant. Among equal rows, the oldest is shed.
+    That gives the outputs of the paper's Table 3(b) and its fairness for all window
+    sizes; no rule gives the printed buffers. To reproduce them, use
+    ``Options(discipline="shed_then_join", recompute=Successive())``.
 
     *Guarantee.* None: a heuristic.
 
@@ -56,27 +57,27 @@ class Size(Policy):
 
 @dataclass(frozen=True, slots=True)
 class IJoin(Policy):
-    """Keep important rows that keep matching, and give each a fair chance first.
+    """Keep important rows that keep matching, after a grace period for each row.
 
     A row is worth its importance times its matches per unit of age. Young rows are
-    spared; a row that has not matched for a while pays for it.
+    spared. A row that has not matched for a while loses worth.
 
     Parameters
     ----------
     maturity : duration, default "2 seconds"
-        Rows up to this age do not leave while there is an older one to leave.
+        Rows up to this age are not shed while there is an older row to shed.
     patience : duration, default "3 seconds"
-        A row without a match for so long is unproductive.
+        A row without a match for this long is unproductive.
     penalty : float, default 1.0
-        What an unproductive row pays per unit of time since its last match. The knob
-        between importance (small) and fairness (large).
+        What an unproductive row loses per unit of time since its last match. Small
+        values favour importance, large values fairness.
     decay : float, default 0.1
         How fast past matches fade, per unit of time; 0 counts all alike (the paper's
         global matches).
     unit : duration, default "1 second"
         The unit of time in which ages, penalty and decay are measured.
     foresight : bool, default True
-        Matches of an instant count before its victims are chosen.
+        Whether matches of an instant count before rows are shed in it.
 
     Notes
     -----
@@ -85,12 +86,13 @@ class IJoin(Policy):
     *Symbols.* RP is the score, tau ``maturity``, Delta ``patience``, c ``penalty``,
     d ``decay``, imp ``importance``, prevmatch ``last_match``.
 
-    *Departures.* RP of a newcomer is its importance (RP_init is left open), its
-    last match is its arrival, ties leave oldest first, and if nobody is mature the
-    newcomer leaves: with a maturity longer than a full buffer takes to arrive, the
-    buffer stands still. With ``foresight`` an instant's matches count before it sheds,
-    the reading under which the paper's order of schemes comes out on drifting data.
-    For the paper's setting use ``Budget(split=0.5)`` and
+    *Departures.* RP of an arrival is its importance (RP_init is left open), and its
+    last match is its arrival. Among rows with equal scores, the oldest is shed. If no
+    row is mature, the arrival is refused. If the maturity is longer than it takes a
+    full buffer to arrive, the buffer therefore does not change until rows mature. With
+    ``foresight``, matches of an instant count before rows are shed: under this reading
+    the paper's order of schemes comes out on drifting data. For the paper's setting use
+    ``Budget(split=0.5)`` and
     ``Options(discipline="shed_then_join", recompute=Successive())``, ``Every(k)`` or
     ``Adaptive()``.
 
@@ -106,8 +108,9 @@ class IJoin(Policy):
 
     Examples
     --------
-    Importance 4 and 3 matches at age 6 are worth 2; without a match for 4 units of
-    time, at 0.5 each and a patience of 3, a row of age 8 falls to 1.5 - 2.
+    A row with importance 4 and 3 matches is worth 2 at age 6. At age 8 its matches are
+    worth 1.5. If it has had no match for 4 units of time, which exceeds the patience of
+    3, a penalty of 0.5 per unit takes off 2.
 
     >>> from shedjoin.policies import Residents
     >>> rows = Residents.example(
@@ -175,7 +178,7 @@ class IJoin(Policy):
 
     @property
     def pace(self) -> Pace:
-        """Young rows are spared, and matches fade."""
+        """Rows up to the maturity are spared, and past matches fade."""
         fading = float(self.decay) / parse_duration(self.unit)
         return Pace(parse_duration(self.maturity), fading, self.foresight)
 

@@ -1,4 +1,4 @@
-"""Policies that go by everything the operator has learned: the defaults."""
+"""The default policies, which use everything that the join has learned."""
 
 from __future__ import annotations
 
@@ -15,21 +15,22 @@ from shedjoin.types import FloatArray
 class Expected(Policy):
     """Keep the rows that will bring most results, by key and by age.
 
-    The default of ``keep=MostResults()``. Where only keys matter it decides as ``Prob``
-    does, where only age matters as ``Age`` does, and it finds out by itself which. If
-    the budget is in bytes, results count per byte: a large row has to bring more.
+    The policy of ``keep=MostResults()``. If only keys matter it decides as ``Prob``,
+    and if only age matters as ``Age``. It learns which is the case. If the budget is in
+    bytes, results count per byte: a large row has to bring more.
 
     Notes
     -----
-    *Source.* Joins the two models of Srivastava and Widom [1]_, sections 3.2 and 3.3,
-    which the paper treats apart.
+    *Source.* Combines the two models of Srivastava and Widom [1]_, sections 3.2 and
+    3.3, which the paper treats apart.
 
     *Symbols.* p(k) becomes p(l, k): results per second at age k of rows whose key is
     frequent to level l (half octaves of the decayed count) on the other stream.
 
-    *Departures.* See above. The table is learned on the monitored slice; cells with
-    little evidence lean on the product of their level's and their age's rate. So is how
-    many times as often rows of a size match as rows of equally frequent keys do.
+    *Departures.* The combination is our own. The table is learned on the monitored
+    slice. Cells with little evidence are drawn towards the product of the rates of
+    their level and their age. The slice also shows how many times as often rows of a
+    size match as rows of equally frequent keys.
 
     *Guarantee.* None beyond those of ``Prob`` and ``Age`` in their models.
 
@@ -73,7 +74,7 @@ class Expected(Policy):
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: results per second and byte from now on, at best."""
+        """Worth of each row: best mean rate of results from its age on, per byte."""
         return residents.priority() * residents.size_factor() / residents.size
 
 
@@ -81,9 +82,9 @@ class Expected(Policy):
 class Valued(Policy):
     """Keep the rows whose results will be worth most.
 
-    The default of ``keep=MostImportant(...)``: results per second as in ``Expected``,
-    times what a result with this row is worth on average; per byte, if the budget is in
-    bytes.
+    The policy of ``keep=MostImportant(...)``. A row is worth its results per second, as
+    in ``Expected``, times the mean importance of a result with this row. If the budget
+    is in bytes, that counts per byte.
 
     Notes
     -----
@@ -93,7 +94,7 @@ class Valued(Policy):
     *Symbols.* imp(o) = min(imp(r), imp(s)) becomes its mean over the importances that
     the other stream brought lately.
 
-    *Departures.* A heuristic of our own; no maturity and no penalty.
+    *Departures.* A heuristic of our own, without maturity and without penalty.
 
     *Guarantee.* None: importance is taken as independent of key and age.
 
@@ -125,10 +126,10 @@ class Valued(Policy):
 
     @property
     def family(self) -> Family:
-        """What a result of two rows is worth does not say what one of more is."""
+        """Family of the policies that need the importance of results of two rows."""
         return "valued"
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: importance per second and byte from now on, at best."""
+        """Worth of each row: best mean rate of importance from its age on, per byte."""
         rate = residents.priority() * residents.size_factor() / residents.size
         return rate * residents.mean_worth()

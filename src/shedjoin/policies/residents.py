@@ -1,4 +1,4 @@
-"""The rows that a policy is asked about, and what is known of them."""
+"""The rows that a policy scores, and what is known of them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:  # the driver plans a join without compiling kernels
 
 
 class Met(NamedTuple):
-    """What rows have matched so far."""
+    """Matches of rows so far."""
 
     matches: FloatArray
     last_match: IntArray
 
 
 class Around(NamedTuple):
-    """What rows see around them, and what became of them so far."""
+    """Partners of rows at present, and what their last scores were."""
 
     partners: FloatArray
     produced: FloatArray
@@ -34,13 +34,12 @@ class Around(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Residents:
-    """Rows that a policy judges: residents, or arrivals as residents of age zero.
+    """Rows that a policy scores: residents, or arrivals as residents of age zero.
 
-    Everything is an array with one value per row, but for ``now_us`` and ``keep_us``.
-    Importance is infinite on a side that has none. ``size`` is what a row takes from
-    the budget: bytes, or one row. ``matches`` and ``last_match``,
-    ``partners`` and what comes with them, and whatever asks the models, are there for
-    policies that say so in ``reads``.
+    All attributes are arrays with one value per row, except ``now_us`` and ``keep_us``.
+    Importance is infinite for streams that have none. ``size`` is what a row takes from
+    the budget: bytes, or one row. Matches, partners, and everything that models
+    estimate, are there only for policies that name them in ``reads``.
 
     Examples
     --------
@@ -65,44 +64,44 @@ class Residents:
     around: Around | None = None
     learned: AskedModels | None = None
     asked: str = "The policy"
-    """Who is asked, for messages."""
+    """Name of the policy, for messages."""
 
     @property
     def age_us(self) -> IntArray:
-        """Time since the row's own; an early one is new."""
+        """Age of each row; 0 for a row whose time is ahead of ``now_us``."""
         return (self.now_us - self.time).clip(0)
 
     @property
     def remaining_us(self) -> IntArray:
-        """Time until nothing can match the row any more."""
+        """Time until no arrival can match the row any more."""
         return np.array(self.keep_us)[self.stream] - self.age_us
 
     @property
     def matches(self) -> FloatArray:
-        """Matches so far; they fade if the policy's pace says so."""
+        """Matches so far; they fade if the ``pace`` of the policy has a decay."""
         return self._met.matches
 
     @property
     def last_match(self) -> IntArray:
-        """Time of the last match; at first that of the row itself."""
+        """Time of the last match; before the first match, the time of the row."""
         return self._met.last_match
 
     @property
     def partners(self) -> FloatArray:
-        """Rows of the other stream that each could be matched with now.
+        """Number of rows of the other stream that each row could be matched with now.
 
-        Residents who have not expired, and the arrivals of the present block.
+        These are residents that have not expired, and arrivals of the present block.
         """
         return self._around.partners
 
     @property
     def produced(self) -> FloatArray:
-        """How many of the partners are arrivals of the present block."""
+        """Number of partners that are arrivals of the present block."""
         return self._around.produced
 
     @property
     def last_score(self) -> FloatArray:
-        """Score of the block before; NaN for arrivals."""
+        """Score in the block before; NaN for arrivals."""
         return self._around.last_score
 
     @property
@@ -111,38 +110,38 @@ class Residents:
         return self._around.waited_us
 
     def partner_count(self) -> FloatArray:
-        """How often each row's key came on the other stream lately."""
+        """Decayed number of rows of the other stream that had each row's key."""
         return self.models.partner_count(self.stream, self.key)
 
     def priority(self) -> FloatArray:
-        """Results per second from now on, at best, for its key's frequency and age."""
+        """Best mean rate of results from now on, by the key's frequency and the age."""
         return self.models.priority(self.stream, self.key, self.age_us)
 
     def priority_by_age(self) -> FloatArray:
-        """Results per second from now on, at best, whatever the key."""
+        """Best mean rate of results from now on, by the age alone."""
         return self.models.priority_by_age(self.stream, self.age_us)
 
     def expected_matches(self) -> FloatArray:
-        """Matches that a new row of this key will have in all its life."""
+        """Expected matches of a new row of each row's key, over its whole life."""
         return self.models.expected_matches(self.stream, self.key)
 
     def matches_per_arrival(self) -> FloatArray:
-        """Matches that an arrival of each row's key will have, of whatever stream."""
+        """Expected matches of an arrival of each row's key, whatever its stream."""
         return self.models.matches_per_arrival(self.key)
 
     def cluster_sizes(self) -> FloatArray:
-        """Expected matches of new rows, 1 on average."""
+        """Expected matches of new rows of each row's key, scaled to a mean of 1."""
         return self.models.cluster_sizes(self.stream, self.key)
 
     def value_sizes(self) -> FloatArray:
-        """Importance of rows without its sign, 1 on average and at least 0.05.
+        """Absolute importance of rows, scaled to a mean of 1, and at least 0.05.
 
-        It is 1 for the rows of a stream that has none.
+        It is 1 for the rows of a stream without importance.
         """
         return self.models.value_sizes(self.stream, self.importance)
 
     def size_factor(self) -> FloatArray:
-        """How many times as often rows of its size match as their keys let expect."""
+        """How many times as often rows of this size match as their keys suggest."""
         return self.models.size_factor(self.stream, self.size)
 
     def mean_worth(self) -> FloatArray:
@@ -151,12 +150,12 @@ class Residents:
 
     @property
     def outlook(self) -> Outlook:
-        """What a sample of the join can reach."""
+        """Predictions for samples of the join: variances by scheme, and a fraction."""
         return self.models.outlook
 
     @property
     def models(self) -> AskedModels:
-        """The models themselves; the methods above ask them about these rows."""
+        """The models themselves. The methods above apply them to these rows."""
         if self.learned is None:
             raise self._unsaid("models")
         return self.learned
@@ -176,7 +175,7 @@ class Residents:
     if not TYPE_CHECKING:  # type checkers find a wrong name themselves
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Say what there is where a policy reads what is not."""
+            """Raise an error that names attributes like the one that does not exist."""
             if name.startswith("_") or name in type(self).__slots__:
                 raise AttributeError(name)
             known = [each for each in dir(type(self)) if not each.startswith("_")]
@@ -216,7 +215,7 @@ class Residents:
     ) -> Residents:
         """Rows of the first stream for docstrings; the window is ten seconds.
 
-        Those with a last score had it a second ago.
+        Rows that have a last score were given it a second ago.
         """
         rows, met, around = len(time), None, None
         if partners is not None:

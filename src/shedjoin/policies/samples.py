@@ -17,12 +17,12 @@ _MOST_COINS = 1 << 20
 
 
 class ByLot(SamplingPolicy):
-    """Scores are a size over a lot; the highest stay.
+    """Samples rows: a score is a size divided by a lot, and the highest stay.
 
     A row of size q with the lot u in (0, 1) stays while q / u is above every score that
-    had to leave since it came, the highest of which is the bar b: with probability
-    min(1, q / b), whatever became of the other rows. So the budget is used up and never
-    exceeded, and weights are exact whatever the models say.
+    was shed since it came. The highest of these scores is the bar b. So the row stays
+    with probability min(1, q / b), whatever happens to other rows. The budget is used
+    up but never exceeded, and weights are exact whatever the models estimate.
     """
 
     __slots__ = ()
@@ -34,19 +34,19 @@ class ByLot(SamplingPolicy):
     def inclusion(
         self, score: FloatArray, bar: FloatArray, key: IntArray, number: IntArray
     ) -> FloatArray:
-        """Probability that a row of this score is a resident still."""
+        """Probability that a row of this score is still a resident."""
         size = score * lots(self.seed, key, number)
         return size / np.maximum(bar, size)
 
 
 def by_lot(seed: int, size: FloatArray, rows: Residents) -> FloatArray:
-    """Scores of rows of some size."""
+    """Scores of rows: their sizes divided by their lots."""
     return size / lots(seed, rows.key, rows.number)
 
 
 @dataclass(frozen=True, slots=True)
 class EqCluster(ByLot):
-    """Sample rows, each with the same chance, and all results of those.
+    """Sample rows with equal probability, each with all its results.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class EqCluster(ByLot):
     *Symbols.* p is what the budget allows, 1 / bar in :class:`ByLot`.
 
     *Departures.* p is not set beforehand: rows draw lots on arrival, and those with the
-    highest stay. Both streams are sampled, so that every result has a chance.
+    highest scores stay. Both streams are sampled, so that every result has a chance.
 
     *Guarantee.* Unbiased SUM and COUNT, whatever the streams. Suits clusters (results
     of one row) of about the same size.
@@ -74,7 +74,7 @@ class EqCluster(ByLot):
 
     Examples
     --------
-    A row of size 1, where a score of 2 had to leave, stays with probability 1/2:
+    A row of size 1 stays with probability 1/2 if a score of 2 was shed since it came:
 
     >>> import numpy as np
     >>> rows = Residents.example(time=[5, 3], now_us=9)
@@ -92,7 +92,7 @@ class EqCluster(ByLot):
 
 @dataclass(frozen=True, slots=True)
 class PpsCluster(ByLot):
-    """Sample rows by how many results they are expected to have, and all of those.
+    """Sample rows in proportion to their expected results, each with all its results.
 
     With ``Sample(of="bid", by=PpsCluster())`` the expected results of a row are
     multiplied by its value over the mean value of its stream.
@@ -109,13 +109,14 @@ class PpsCluster(ByLot):
     *Symbols.* n_i(s) is ``expected_matches``, pi(v) = min(1, p f(v)) is
     min(1, q / bar) of :class:`ByLot` with q in proportion to n_i(s).
 
-    *Departures.* p follows from the budget as in :class:`EqCluster`, which also caps
-    and iterates it. A tenth of q is the same for all rows: without it a row whose key
-    was not known to be frequent when it came would have a huge weight. The
-    paper's sizes go by matches alone. Here they may also go by a value, without its
-    sign; one below 5 % of the mean counts as that, so that every row has a chance.
+    *Departures.* p follows from the budget as in :class:`EqCluster`. That includes the
+    capping and the iteration of the paper. A tenth of q is the same for all rows:
+    without it, a row whose key was not known to be frequent when it came would have a
+    huge weight. The paper's sizes are matches alone. Here they may also depend on a
+    value, without its sign. A value below 5 % of the mean counts as 5 % of it, so that
+    every row has a chance.
 
-    *Guarantee.* Unbiased SUM and COUNT, however wrong the expected sizes.
+    *Guarantee.* Unbiased SUM and COUNT, even if the expected sizes are wrong.
 
     *Cost.* Scored once, O(1) per arrival.
 
@@ -155,13 +156,13 @@ class PpsCluster(ByLot):
 
 @dataclass(frozen=True, slots=True)
 class Uniform(ByLot):
-    """Sample results, each with the same chance and independently of the others.
+    """Sample results, each with the same probability and independently of the others.
 
     Parameters
     ----------
     fraction : float, default 1.0
-        Results to sample at most, such as ``plan.work_fraction(...)`` for a CPU budget.
-        What fits the memory is found out.
+        Most of the results to sample, such as ``plan.work_fraction(...)`` for a CPU
+        budget. The fraction that fits the memory is estimated.
     seed : int, default 0
         Another seed draws another sample.
 
@@ -173,10 +174,10 @@ class Uniform(ByLot):
     *Symbols.* n_i(s) is ``expected_matches`` rounded, at least 1; p is
     ``outlook.fraction``, by Theorem 4.2 over the rows of the monitored slice.
 
-    *Departures.* Coins are hashes and are all known on arrival, so that a row is let go
-    after its last match that wins. Poisson arrivals use less memory than Theorem 4.2
-    says. Where the memory does not suffice after all, rows are shed by lot as in
-    :class:`EqCluster`, and weights say so.
+    *Departures.* Coins are hashes and are all known on arrival, so that a row is
+    dropped after its last match that wins. Poisson arrivals use less memory than
+    Theorem 4.2 says. If the memory does not suffice after all, rows are shed by lot as
+    in :class:`EqCluster`, and the weights account for that.
 
     *Guarantee.* A uniform sample if n_i(s) is right. Matches beyond n_i(s) are never
     sampled: SUM and COUNT are then too low.
@@ -223,7 +224,7 @@ class Uniform(ByLot):
         return np.full(arrivals.key.size, fraction)
 
     def coins(self, arrivals: Residents) -> IntArray:
-        """Matches that each row is expected to have; no end while all are emitted."""
+        """Expected matches of each row; 0, which is no limit, while all are emitted."""
         if min(self.fraction, arrivals.outlook.fraction) == 1.0:
             return np.zeros(arrivals.key.size, np.int64)
         expected = arrivals.expected_matches()
@@ -236,10 +237,10 @@ class Uniform(ByLot):
 
 @dataclass(frozen=True, slots=True)
 class BestSample(ByLot):
-    """Sample by the scheme that is predicted to tell most.
+    """Sample by the scheme that is predicted to have the least error.
 
-    The policy of ``keep=Sample()``. Schemes may change while the query runs: each row
-    keeps the chance that it was given.
+    The policy of ``keep=Sample()``. The scheme may change while the query runs: each
+    row keeps the chance that it was given on arrival.
 
     Parameters
     ----------
@@ -252,10 +253,10 @@ class BestSample(ByLot):
 
     *Symbols.* See :func:`shedjoin.models.sampling.outlook`.
 
-    *Departures.* The paper gives no formula; the scheme is taken whose predicted
-    variance of a COUNT, with the bias squared, is the least on the monitored slice. If
-    rows have values, the variance is that of their SUM, and where the scheme taken is
-    ``EqCluster``, chances are in proportion to the values.
+    *Departures.* The paper gives no formula. The scheme is taken whose predicted
+    variance of a COUNT, plus its squared bias, is the least on the monitored slice. If
+    rows have values, the variance is that of their SUM. If ``EqCluster`` is taken then,
+    rows are sampled in proportion to their values.
 
     *Guarantee.* That of the scheme taken.
 
@@ -268,7 +269,7 @@ class BestSample(ByLot):
 
     Examples
     --------
-    Nothing is known yet, so all rows are treated alike:
+    As long as no rates are learned, all rows are treated alike:
 
     >>> from shedjoin.models.learned import Models
     >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
@@ -289,13 +290,13 @@ class BestSample(ByLot):
         return np.ones(arrivals.key.size)
 
     def coins(self, arrivals: Residents) -> IntArray:
-        """Matches that each row is expected to have, if that counts."""
+        """Expected matches of each row under ``Uniform``; 0 under other schemes."""
         if arrivals.outlook.favours_uniform:
             return Uniform(seed=self.seed).coins(arrivals)
         return np.zeros(arrivals.key.size, np.int64)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: its value, perhaps times its matches, over its lot."""
+        """Worth of each row: its value, under PPS times its matches, over its lot."""
         if residents.outlook.favours_pps:
             return PpsCluster(self.seed).score(residents)
         return by_lot(self.seed, residents.value_sizes(), residents)

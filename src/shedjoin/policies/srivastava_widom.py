@@ -14,27 +14,27 @@ from shedjoin.types import FloatArray
 class Prob(Policy):
     """Keep the rows whose key is likeliest to arrive on the other stream.
 
-    For streams in which some keys are simply more frequent than others, and stay so
-    for a while (the paper's frequency-based model).
+    For streams in which some keys are more frequent than others, and stay so for a
+    while (the paper's frequency-based model).
 
     Notes
     -----
     *Source.* Section 3.3 of [1]_ (PROB; the heuristic is Das, Gehrke and Riedewald's).
 
-    *Symbols.* f2(v), the opposite frequency of value v, is ``partner_count``, the
-    decayed number of arrivals with that key, from a sketch, over the part of it that
-    can have been reached since the first arrival.
+    *Symbols.* f2(v), the opposite frequency of value v, is ``partner_count``. It is the
+    decayed number of arrivals with that key, divided by the part of it that can have
+    been reached since the first arrival.
 
     *Departures.* Frequencies are learned while the join runs and fade with a half-life
-    of one window. Both sides share one pool unless ``Budget(split=...)``: as counts are
-    arrivals per half-life on either side, they compare. The paper's analysis keeps
-    whole values only; here the last value is kept in part.
+    of one window. Both streams share one pool unless ``Budget(split=...)``: counts are
+    arrivals per half-life in either stream, so they can be compared. The paper's
+    analysis keeps whole values only; here the last value is kept in part.
 
     *Guarantee.* Most results, in expectation, if keys are drawn independently with
     fixed frequencies.
 
-    *Cost.* O(1) amortised per arrival with the default recomputation; one sketch per
-    stream.
+    *Cost.* O(1) amortised per arrival with the default recomputation; one table of
+    counts of keys.
 
     References
     ----------
@@ -61,16 +61,17 @@ class Prob(Policy):
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: how often its key comes on the other stream."""
+        """Worth of each row: how frequent its key is on the other stream."""
         return residents.partner_count()
 
 
 @dataclass(frozen=True, slots=True)
 class Age(Policy):
-    """Keep the rows that are at the age at which most results are ahead of them.
+    """Keep the rows of the ages that have most results ahead of them.
 
-    For streams in which keys say nothing but age does (the paper's age-based model):
-    bids come at the end of an auction, answers shortly after the question.
+    For streams in which the age of a row predicts its matches and its key does not (the
+    paper's age-based model): bids come at the end of an auction, answers shortly after
+    the question.
 
     Notes
     -----
@@ -80,9 +81,9 @@ class Age(Policy):
     *Symbols.* p(k) is the learned curve in results per second, in 64 buckets of age
     over the window; C(k) its running sum; Priority(i) is ``priority_by_age``.
 
-    *Departures.* The curve is learned on the monitored slice. Priorities compare
-    between the two sides, so both share one pool unless ``Budget(split=...)``. Ties
-    leave oldest first; the paper leaves them open.
+    *Departures.* The curve is learned on the monitored slice. Priorities of the two
+    streams can be compared, so both share one pool unless ``Budget(split=...)``. Among
+    rows with equal priorities, the oldest is shed; the paper leaves ties open.
 
     *Guarantee.* Most results, in expectation, if the curve has no minima; within 1 %
     of the optimum in all tried cases with minima.
@@ -110,7 +111,7 @@ class Age(Policy):
 
     @property
     def by_keys(self) -> bool:
-        """Only the age of a row counts."""
+        """False: only the age of a row counts."""
         return False
 
     def score(self, residents: Residents) -> FloatArray:

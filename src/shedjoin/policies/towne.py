@@ -1,8 +1,8 @@
 """Policies of Towne, Zhu, Zuzarte and Hou (CASCON 2007), with and without a relation.
 
-Their random baseline is :class:`~shedjoin.policies.Rand`. Rule (8) of the paper, by
-which rows leave whose relation rows have all ended, acts with every micro-batch, when
-the watermark has passed these ends: a row that comes late could still meet them.
+Their random baseline is :class:`~shedjoin.policies.Rand`. Rule (8) of the paper sheds
+rows whose relation rows have all ended. Here it acts once per micro-batch, when the
+watermark has passed these ends: a row that comes late could still match.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from shedjoin.types import FloatArray
 
 _DIGITS = 6
 _NUDGE = 0.4 * 10.0**-_DIGITS
-"""Priorities are kept to so many digits; what is below them decides ties."""
+"""Priorities are rounded to ``_DIGITS`` digits. What is added below decides ties."""
 
 
 @dataclass(frozen=True, slots=True)
 class Simp(Policy):
-    """Let the least important row go; among equals the oldest.
+    """Shed the least important row; among equally important rows, the oldest.
 
     Notes
     -----
@@ -33,7 +33,7 @@ class Simp(Policy):
 
     *Symbols.* imp is ``importance``.
 
-    *Departures.* Rule (8) acts with the watermark. ``Greedy`` is the same but for ties.
+    *Departures.* Rule (8) acts with the watermark. ``Greedy`` differs in ties alone.
 
     *Guarantee.* None: an important row that matches nothing stays until it expires.
 
@@ -69,14 +69,15 @@ class SimpProb(Policy):
     *Symbols.* imp is ``importance``, mn is ``partners`` as the row comes.
 
     *Departures.* The arrivals of an instant count as partners of each other. In large
-    blocks of arrivals, as with the default recomputation, partners are those before the
-    block and in it. Importance is 1 on a side that has none.
+    blocks of arrivals, as with the default recomputation, partners are the rows before
+    the block and those in it. Importance is 1 in a stream that has none.
 
-    *Guarantee.* None: a heuristic. Ties leave by importance, then partners, then age.
+    *Guarantee.* None: a heuristic. Ties are decided by importance, then partners, then
+    age.
 
-    *Cost.* All residents look for partners once per block of arrivals, which is about
-    as large as the budget. With ``recompute=Successive()``, the paper's setting, once
-    per arrival or instant.
+    *Cost.* The partners of all residents are counted once per block of arrivals, which
+    is about as large as the budget. With ``recompute=Successive()``, the paper's
+    setting, they are counted once per arrival or instant.
 
     References
     ----------
@@ -98,7 +99,7 @@ class SimpProb(Policy):
     reads: ClassVar[tuple[str, ...]] = ("partners",)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: what it was on arrival, importance times partners."""
+        """Worth of each row: importance times partners, as they were on arrival."""
         return _chained(_first_priority(residents), residents)
 
 
@@ -113,7 +114,7 @@ class DimpProb(Policy):
 
     *Symbols.* imp is ``importance``, mn is ``partners``.
 
-    *Departures.* As of ``SimpProb``; priorities are computed again once per block of
+    *Departures.* As for ``SimpProb``. Priorities are computed again once per block of
     arrivals, which is an instant with ``recompute=Successive()``. Rows that rule (8)
     removes in a block still count as partners in that block.
 
@@ -147,13 +148,13 @@ class DimpProb(Policy):
 
 @dataclass(frozen=True, slots=True)
 class Dgl(Policy):
-    """Keep rows that gain by what they find, and lose while they find nothing.
+    """Keep rows that keep finding partners; a row loses worth while it finds none.
 
     Parameters
     ----------
     alpha : float, optional
-        What gains are divided by; the window in units of time by default, the paper's
-        m. Large values make little of gains.
+        What gains are divided by. By default the window in units of time, the paper's
+        m. With large values gains count little.
     beta : float, default 1.0
         What a row loses per unit of time without a match.
     unit : duration, default "1 second"
@@ -164,13 +165,13 @@ class Dgl(Policy):
     *Source.* DGL, the dynamic gain loss heuristic, in [1]_, section 3.2.
 
     *Symbols.* imp is ``importance``, mn is ``partners``, expr - t is ``remaining_us``
-    and one unit, P' is ``last_score``. A row produces an output if ``produced`` is not
+    plus one unit, P' is ``last_score``. A row produces an output if ``produced`` is not
     0.
 
-    *Departures.* As of ``SimpProb``. Where a block of arrivals is longer than a unit, a
-    row that finds something in it gains once, and one that does not loses by the time
-    that has passed. Priorities are kept to six digits after the point. With a window
-    shorter than four instants the clock may lie a fraction of an instant ahead, which
+    *Departures.* As for ``SimpProb``. If a block of arrivals is longer than a unit, a
+    row that matches in it gains once, and a row that does not loses for all the time
+    that has passed. Priorities are rounded to six digits after the point. With a window
+    shorter than four instants, the clock may be ahead by a fraction of an instant. That
     can keep a pair more than the paper does.
 
     *Guarantee.* None: a heuristic, the best of the paper's on average.
@@ -185,7 +186,8 @@ class Dgl(Policy):
     Examples
     --------
     A row of importance 2 that was worth 6 finds one of its 4 partners now and has 5
-    seconds left: with alpha 12 it gains 2 * 4 * 6 / 12. Another one loses 1 a second.
+    seconds left: with alpha 12 it gains 2 * 4 * 6 / 12. The other row loses 1 per
+    second.
 
     >>> from shedjoin.policies import Residents
     >>> rows = Residents.example(
@@ -231,7 +233,7 @@ class Dgl(Policy):
         before = _first_priority(residents)
         left = residents.remaining_us.clip(0) / unit + 1.0
         keep_us = np.array(residents.keep_us)[residents.stream]
-        # A window may begin after its row.
+        # Retention is negative if the window ends before the row.
         whole = np.maximum(keep_us, 0) / unit + 1.0
         alpha = whole if self.alpha is None else self.alpha
         gain = _importance(residents) * residents.partners * left / alpha
@@ -242,7 +244,7 @@ class Dgl(Policy):
 
 
 def _number(given: object) -> float:
-    """A number, or one that is none."""
+    """The number that is given, or NaN for anything else."""
     return float(given) if isinstance(given, int | float) else np.nan
 
 
@@ -252,7 +254,7 @@ def _importance(residents: Residents) -> FloatArray:
 
 
 def _first_priority(residents: Residents) -> FloatArray:
-    """What rows were worth before; of arrivals, importance times partners."""
+    """Last priorities of residents; of arrivals, importance times partners."""
     fresh = _importance(residents) * residents.partners
     last = residents.last_score.round(_DIGITS)
     return np.where(np.isnan(last), fresh, last)

@@ -1,1 +1,1 @@
-"""What a user asks for, checked once for both engines."""
+"""Requests of users, checked in the same way for both engines."""

@@ -1,4 +1,4 @@
-"""Arguments that say something of each stream, by its name."""
+"""Arguments that have one value for each stream, given by its name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shedjoin.spec.window import Within, parse_duration
 
 
 def each_column(argument: str, given: object, names: Sequence[str]) -> tuple[str, ...]:
-    """Columns by stream: one name for all, a mapping, or several in their order.
+    """One column for each stream: from one name, a mapping, or a sequence of names.
 
     >>> each_column("time", "at", ("left", "right"))
     ('at', 'at')

@@ -1,4 +1,4 @@
-"""Key columns: those of each stream, of types that can be compared."""
+"""Checks of key columns: their types must be comparable, and equal in all streams."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shedjoin.request.streams import Column, Stream
 
 
 def check_keys(streams: Sequence[Stream], keys: Sequence[tuple[str, ...]]) -> bool:
-    """Refuse keys that do not join; tell whether a key fits 64 bits."""
+    """Refuse keys that cannot be joined; return whether a key fits into 64 bits."""
     columns = [
         [stream.column(name) for name in own]
         for stream, own in zip(streams, keys, strict=True)

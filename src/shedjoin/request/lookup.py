@@ -1,4 +1,4 @@
-"""The lookup join, of one stream with a relation: its keys and its columns."""
+"""Checks of a lookup join: keys and columns of its stream and of its relation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shedjoin.request.relations import (
     same_columns,
 )
 from shedjoin.request.streams import Stream
-from shedjoin.request.times import event_time
+from shedjoin.request.times import check_is_time, event_time
 from shedjoin.spec.capabilities.kinds import Feature, JoinKind
 from shedjoin.spec.capabilities.table import check_combination
 from shedjoin.spec.keys import OutputColumn
@@ -43,11 +43,11 @@ class Lookup:
     keys : pair of tuple of str
         Keys of the stream, and the columns of the relation that equal them.
     time : str, optional
-        Time of the rows; None if nothing asks for it.
+        Time column of the stream; None if the join needs no time.
     active : RelationSpec
         When relation rows are active.
     added : tuple of str
-        Columns of the relation that results have.
+        Columns of the relation that results contain.
     """
 
     keys: tuple[tuple[str, ...], tuple[str, ...]]
@@ -57,7 +57,7 @@ class Lookup:
 
 
 def lookup_shards(options: Options) -> int | None:
-    """Take the one setting of ``options`` that a lookup join has."""
+    """Number of shards; refuse the options that a lookup join does not have."""
     if checked(options).cells is not None:
         given = f"cells={options.cells!r}"
         check_combination(JoinKind.LOOKUP, [(Feature.CELLS, given)])
@@ -93,10 +93,11 @@ def lookup_of(
     else:
         added = active.told
     check_new(added, stream.names, stream.fold)
-    active = replace(active, told=())  # here the relation rows are part of the results
+    active = replace(active, told=())  # a lookup join emits relation rows themselves
     found = None
     if time is not None or len(stream.marked) == 1:
         found = _time(stream, time)
+        check_is_time(stream, found)
         check_validity(active, relation, [(stream, found)])
     elif relation.is_running or active.begin is not None or active.end is not None:
         said = (
@@ -114,9 +115,10 @@ def lookup_of(
 def lookup_spec(
     stream: Stream, relation: Stream, lookup: Lookup, shards: int
 ) -> JoinSpec:
-    """Say which join it is, if the relation is part of the state.
+    """Specify the lookup join if the relation is part of its state.
 
-    A relation row is known by all that it says; so its keys are compared by hashes.
+    The values of all columns identify a relation row, so its keys are compared by
+    hashes.
     """
     told = told_columns(lookup.active, relation.names)
     for name in told:
@@ -146,6 +148,6 @@ def _time(stream: Stream, given: str | None) -> str:
 
 
 def told_columns(relation: RelationSpec, columns: Sequence[str]) -> tuple[str, ...]:
-    """Columns of a relation that say what its rows are, not when or how they change."""
+    """Columns of a relation without those that say when and how its rows change."""
     when = (relation.begin, relation.end, relation.change)
     return tuple(name for name in columns if name not in when)

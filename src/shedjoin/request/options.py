@@ -1,4 +1,4 @@
-"""Settings of a join that research and tuning need, and few queries do."""
+"""Settings of a join for research and tuning. Few queries need them."""
 
 from __future__ import annotations
 
@@ -18,27 +18,29 @@ class Options:
     Parameters
     ----------
     shards : int, optional
-        Number of shards, the units of state and parallelism. On Spark it is the shuffle
-        partition count by default, and fixed for the life of a checkpoint; in
-        :mod:`shedjoin.local` it is 1.
+        Number of shards, which are the units of state and parallelism. On Spark it is
+        by default the number of shuffle partitions, and it is fixed for the life of a
+        checkpoint. In :mod:`shedjoin.local` it is 1 by default.
     seed : int, default 0
-        Seed of ``Sample()`` and of the random numbers of policies that have no ``seed``
-        of their own. Of a policy with one, such as ``Rand`` or ``EqCluster``, its own
-        counts.
+        Seed of ``Sample()``, and of the random numbers of policies without a ``seed``
+        of their own. A policy that has one, such as ``Rand`` or ``EqCluster``, uses
+        that.
     discipline : str, default "probe_then_insert"
-        In which order arrivals are joined and rows are shed. By default an arrival is
-        joined with the other side, then stored or not. Or the arrivals of an instant
-        are taken together: they are stored, rows are shed, and then those that are left
-        are joined (``"shed_then_join"``, iJoin), or all arrivals are joined with those
-        that are left and with each other (``"shed_then_probe"``, star-streaming join).
-        With ``"probe_then_shed"`` all are joined before rows are shed.
+        Order in which arrivals are joined and rows are shed. By default an arrival is
+        joined with the other stream, and is then stored or not. The other orders take
+        the arrivals of an instant together. With ``"shed_then_join"`` (iJoin) they are
+        stored, rows are shed, and the arrivals that are left are joined. With
+        ``"shed_then_probe"`` (star-streaming join) they are stored, rows are shed, and
+        all arrivals are joined with the rows that are left and with each other. With
+        ``"probe_then_shed"`` all arrivals are joined before rows are shed.
     recompute : Amortised, Successive, Every or Adaptive
-        When scores are computed again; the default costs a constant per arrival.
+        When scores are computed again. With the default the cost per arrival is
+        constant.
     cells : Cells, optional
         How a join by Band without key columns is spread over shards, from
-        :func:`shedjoin.cells_of`. By default cells are eight times as wide as ``eps``,
-        which suits values that are spread over many times that. Fixed for the life of a
-        checkpoint.
+        :func:`shedjoin.cells_of`. By default cells are eight times as wide as ``eps``.
+        That suits values that are spread over many times this width. Cells are fixed
+        for the life of a checkpoint.
 
     Examples
     --------
@@ -76,7 +78,7 @@ spark.sql.shuffle.partitions.
             )
 
     def others_than(self, *used: str) -> list[str]:
-        """Name the settings that differ from the default, except for some."""
+        """Names of the settings that differ from their default, without those used."""
         return [
             field.name
             for field in fields(self)
@@ -88,7 +90,7 @@ DEFAULTS = Options()
 
 
 def checked(given: object) -> Options:
-    """Refuse what is not an ``Options``."""
+    """Refuse a value that is not an ``Options``."""
     if isinstance(given, Options):
         return given
     written = (

@@ -1,4 +1,4 @@
-"""Relations: what a user says of one, and the joins with one."""
+"""Relations as users describe them, and checks of the joins with them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ class Relation:
     Parameters
     ----------
     rows : DataFrame or pyarrow.Table
-        A table, which must be the same at a restart, or a stream of changes, without a
-        watermark.
+        A table, or a stream of changes without a watermark. A table must be the same at
+        a restart.
     left, right : str or list of str, optional
         Columns of the relation that equal the keys of the left and of the right stream,
         for ``join(through=)``.
@@ -37,18 +37,19 @@ class Relation:
         null is no limit. In a stream of changes, a row that is equal to an earlier one
         in its keys, its start and in ``columns`` changes its end.
     change : (str, str), optional
-        Columns of a stream of changes: what happens, ``"insert"`` or ``"delete"``, and
-        when. A deletion ends rows that started before and are equal to it in their keys
-        and in ``columns``: a deletion that carries only keys ends none that has others.
+        Columns of a stream of changes: the kind of the change, ``"insert"`` or
+        ``"delete"``, and its time. A deletion ends rows that started before and are
+        equal to it in their keys and in ``columns``. A deletion that carries keys alone
+        ends no row that has values in ``columns``.
     columns : str or list of str, optional
-        Columns of the relation that results contain. By default a join of two streams
-        has none of them, and a lookup join all but its keys and those that ``valid``
-        and ``change`` name. In a stream of changes, rows that differ in them are
-        different rows.
+        Columns of the relation to add to the results. By default a join of two streams
+        adds none. A lookup join adds all columns but its keys and those that ``valid``
+        and ``change`` name. In a stream of changes, rows that differ in these columns
+        are different rows.
     delay : duration, default "0 seconds"
-        How much later than the watermark changes may come. Rows of the streams wait so
-        long for a relation row. A later change is counted. A late insertion acts on
-        rows that are still held, and a late deletion takes back no result.
+        How far changes may come behind the watermark. Rows of the streams wait that
+        long for relation rows. A later change is counted. A late insertion acts on rows
+        that are still held. A late deletion takes back no result.
 
     Examples
     --------
@@ -67,7 +68,7 @@ class Relation:
     delay: Duration = "0 seconds"
 
     def active(self, relation: Stream) -> RelationSpec:
-        """Say when its rows are active, by the columns as they are called."""
+        """Columns that say when relation rows are active, by their exact names."""
         check_changes(self, relation)
         active = check_relation(relation.names, self.valid, self.change, relation.fold)
         delay_us, fixed = parse_delay(self.delay), not relation.is_running
@@ -75,7 +76,7 @@ class Relation:
         return replace(active, told=self._told(relation, active))
 
     def _told(self, relation: Stream, active: RelationSpec) -> tuple[str, ...]:
-        """Columns that results contain, as they are called; none if none are named."""
+        """Exact names of the columns to add to the results; empty if none are named."""
         if self.columns is None:
             return ()
         named = listed("columns=", self.columns, 'pass columns="bid", or a list.')
@@ -102,7 +103,7 @@ def check_relation_given(given: object, argument: str) -> None:
 
 
 def check_changes(asked: Relation, relation: Stream) -> None:
-    """Refuse changes of a table, and a stream of which nothing says when it changes."""
+    """Refuse changes of a table, and a stream without times or with a watermark."""
     if not relation.is_running:
         if asked.change is not None and asked.valid is None:
             raise ParameterError(
@@ -130,7 +131,7 @@ def check_changes(asked: Relation, relation: Stream) -> None:
 def check_validity(
     active: RelationSpec, relation: Stream, streams: Sequence[tuple[Stream, str]]
 ) -> None:
-    """Refuse times of a relation that are no timestamps, or others than of streams."""
+    """Refuse validity times of other types than the event times of the streams."""
     for name in (active.begin, active.end):
         if name is None:
             continue
@@ -180,7 +181,7 @@ def through(
     asked: Relation,
     relation: Stream,
 ) -> JoinSpec:
-    """Say through which columns of a relation two streams are joined."""
+    """Specify the join of two streams through a relation."""
     active = asked.active(relation)
     times = [own.time for own in spec.streams]
     check_validity(active, relation, [*zip(streams, times, strict=True)])
@@ -219,7 +220,7 @@ _OWN_COLUMNS = (
 
 
 def check_hashed(relation: Stream, name: str) -> None:
-    """Refuse a column by which relation rows could not be told apart."""
+    """Refuse a column that cannot be hashed: relation rows are compared by hashes."""
     column = relation.column(name)
     if not is_hashed(column.arrow):
         raise ColumnTypeError(
@@ -230,7 +231,7 @@ def check_hashed(relation: Stream, name: str) -> None:
 
 
 def check_new(added: Sequence[str], taken: Sequence[str], fold: Fold) -> None:
-    """Refuse columns of a relation whose names the result has already."""
+    """Refuse columns of a relation whose names the result already has."""
     known = [*map(fold, taken)]
     for name in added:
         if fold(name) in known:
@@ -243,7 +244,7 @@ def check_new(added: Sequence[str], taken: Sequence[str], fold: Fold) -> None:
 
 
 def listed(argument: str, columns: object, fix: str) -> tuple[str, ...]:
-    """One column or several, as several."""
+    """Column names as a tuple, also if there is only one."""
     names = (columns,) if isinstance(columns, str) else columns
     if isinstance(names, Sequence) and names:
         found = tuple(names)

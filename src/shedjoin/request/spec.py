@@ -1,4 +1,4 @@
-"""From streams and the arguments of a call to a checked join."""
+"""Turns the streams and the arguments of a call into a checked join."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from shedjoin.spec.streams import JoinSpec, StreamSpec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The arguments of a call, as the user has written them."""
+    """The arguments of a call, as the user has given them."""
 
     within: object
     on: object = None
@@ -44,15 +44,15 @@ class Asked:
         checked(self.options)
         if self.through is not None:
             check_relation_given(self.through, "through")
-        self.shedding()  # what is wrong in it is said before the first row
+        self.shedding()  # its errors are raised before the first row is read
 
     @property
     def conditions(self) -> Conditions:
-        """Keys and predicates; of a join through a relation, the relation has them."""
+        """Keys and predicates; none if a relation says which keys belong together."""
         return Conditions((), ()) if self.through is not None else split_on(self.on)
 
     def shedding(self) -> Shedding | None:
-        """How the join sheds."""
+        """How the join sheds; None without a budget."""
         return shedding_of(
             self.budget,
             self.keep,
@@ -69,9 +69,9 @@ def join_spec(
     shards: int,
     relation: Stream | None = None,
 ) -> JoinSpec:
-    """Check a request against its streams, and say which join it is.
+    """Check a request against its streams, and specify its join.
 
-    ``relation`` are the columns of the one that ``asked`` names.
+    ``relation`` describes the columns of the relation that ``asked`` names.
     """
     shedding, names = asked.shedding(), tuple(stream.name for stream in streams)
     _check_alike(streams)
@@ -113,7 +113,7 @@ def join_spec(
 
 
 def _asked_of_relation(asked: Asked) -> Iterator[tuple[Feature, str]]:
-    """What is asked of a relation besides being joined through."""
+    """Features that the arguments of a relation ask of a join through it."""
     if asked.through is None or asked.through.columns is None:
         return
     given = f"Relation(columns={asked.through.columns!r})"
@@ -136,7 +136,7 @@ def _check_alike(streams: Sequence[Stream]) -> None:
 
 
 def _keys(streams: Sequence[Stream], asked: Asked) -> list[tuple[str, ...]]:
-    """Key columns of each stream, as they are called."""
+    """Exact names of the key columns of each stream."""
     if asked.through is not None:
         return [()] * len(streams)
     names = [stream.name for stream in streams]

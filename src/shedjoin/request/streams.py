@@ -1,4 +1,4 @@
-"""Streams as a request sees them, whichever engine they come from."""
+"""Streams and their columns, described in the same way for both engines."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ def kind_of(value: object) -> str:
 class Column(NamedTuple):
     """One column of a stream.
 
-    ``type`` is what its engine calls the type. ``arrow`` is the type in which rows
-    carry it, null for types that only functions take. ``is_key`` says that its values
-    can be hashed and compared byte by byte, ``is_short`` that 64 bits hold a value.
+    ``type`` is the name of the type in its engine. ``arrow`` is the type in which rows
+    carry the column; it is null for types that only functions take. ``is_key`` says
+    that values can be hashed and compared byte by byte. ``is_short`` says that a value
+    fits into 64 bits.
     """
 
     name: str
@@ -45,19 +46,21 @@ class Stream:
     Parameters
     ----------
     name : str
-        What the user calls it.
+        Name that the user has given it.
     columns : tuple of Column
         Its columns.
     fold : callable
-        What is left of a column's name where names are compared.
+        Function that is applied to column names before they are compared.
     is_running : bool
-        It is a stream of an engine, which needs a watermark. Tables need none.
+        Whether an engine still adds rows to it. If so, it needs a watermark; a table
+        does not.
     marked : tuple of str
         Columns on which a watermark was defined.
     lags_us : dict
-        Columns that keep up with the watermark, each with how far it may lag behind.
+        How far each column may lie behind the watermark, in microseconds. A column
+        without such a bound is not in it.
     is_result : bool
-        It is the result of another join.
+        Whether it is the result of another join.
     """
 
     name: str
@@ -74,11 +77,11 @@ class Stream:
         return [column.name for column in self.columns]
 
     def resolve(self, *names: str) -> tuple[str, ...]:
-        """Find columns as they are called."""
+        """Exact names of columns; raise if a name is that of none or of several."""
         return resolve_columns(self.name, names, self.names, self.fold)
 
     def column(self, name: str) -> Column:
-        """Give a column by its exact name."""
+        """The column of an exact name."""
         return self.columns[self.names.index(name)]
 
     @property

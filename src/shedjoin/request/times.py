@@ -9,10 +9,10 @@ from shedjoin.request.streams import Stream
 
 
 def event_time(stream: Stream, given: str | None) -> str:
-    """Find the event time of a stream: the column given, or the one watermark."""
+    """Find the event time of a stream: the given column, or that of the watermark."""
     if given is not None:
         (time,) = stream.resolve(given)
-        _check_type(stream, time)
+        check_is_time(stream, time)
         if stream.is_running and time not in stream.lags_us:
             raise ColumnError(
                 f"the {stream.name} stream has no watermark on {time!r}.",
@@ -22,25 +22,25 @@ def event_time(stream: Stream, given: str | None) -> str:
         (time,) = stream.marked
     else:
         raise _no_time(stream)
-    _check_type(stream, time)
+    check_is_time(stream, time)
     return time
 
 
-def _check_type(stream: Stream, time: str) -> None:
-    """Refuse an event time that is no time."""
+def check_is_time(stream: Stream, time: str) -> None:
+    """Refuse an event time of another type than a timestamp."""
     column = stream.column(time)
     if not column.is_time:
         times = [each.name for each in stream.columns if each.is_time]
+        owner = "stream" if stream.name == "stream" else f"{stream.name} stream"
         others = f", or use another column: {_listed(times)}" if times else ""
         raise ColumnTypeError(
-            f"the event time {time!r} of the {stream.name} stream is of type "
-            f"{column.type}.",
+            f"the event time {time!r} of the {owner} is of type {column.type}.",
             fix=f"cast it to a timestamp, before withWatermark if it has one{others}.",
         )
 
 
 def check_clocks(streams: Sequence[Stream], times: Sequence[str]) -> None:
-    """Refuse times with and without a time zone: what lies between is not known."""
+    """Refuse times with a time zone beside times without: they cannot be compared."""
     each = [stream.column(time) for stream, time in zip(streams, times, strict=True)]
     for column in each[1:]:
         if (column.arrow.tz is None) != (each[0].arrow.tz is None):
@@ -74,14 +74,14 @@ def _no_time(stream: Stream) -> ColumnError:
 
 
 def _naming(stream: Stream, example: str) -> str:
-    """How to name the event time in the call; a lookup join has one stream alone."""
+    """How to name the event time in the call; a lookup join has only one stream."""
     if stream.name == "stream":
         return f'pass time="{example}".'
     return f'name one by stream: time={{"{stream.name}": "{example}", ...}}.'
 
 
 def _watermark_for(stream: Stream, time: str) -> str:
-    """What to do about a stream without a watermark; Spark refuses a second one."""
+    """How to give a stream a watermark. Spark refuses a second one behind a join."""
     if stream.is_result:
         return (
             'pass event_time="matched_at" to the join that it comes from and go by '

@@ -1,4 +1,4 @@
-"""The columns that a goal goes by: importances, or the quantity of a sample."""
+"""Checks of the columns that a goal uses: importances, or quantities of a sample."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _NO_NUMBERS = (
 
 
 def check_values(streams: Sequence[Stream], keep: Goal | Policy | None) -> None:
-    """Refuse columns that are missing, or whose values are not numbers."""
+    """Refuse columns that are missing, or that have values other than numbers."""
     values = values_of(keep)
     if values is None:
         return

@@ -71,7 +71,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Avg:
-    """AVG(column): the estimated sum over the estimated count of what is not null.
+    """AVG(column): estimated sum over the estimated count of values that are not null.
 
     Parameters
     ----------

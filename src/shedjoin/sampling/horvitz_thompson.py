@@ -1,26 +1,27 @@
 """Variance of totals and ratios over sampled clusters.
 
 A row i of a cluster is in the sample with probability p_i and carries the weight
-w_i = 1 / p_i. Clusters are included independently of each other; within one cluster
-inclusion is nested: a cluster that is out stays out, so its weights only grow, and of
-two of its rows the one with the greater weight is there only if the other is. Both are
-there with probability min(p_i, p_j) = 1 / max(w_i, w_j).
+w_i = 1 / p_i. Clusters are included independently of each other. Within one cluster,
+inclusion is nested: once the cluster is dropped, its later rows are missing as well. So
+its weights only grow, and of two of its rows, the one with the greater weight is in the
+sample only if the other one is. Both are in the sample with probability
+min(p_i, p_j) = 1 / max(w_i, w_j).
 
 *Total.* ``T = sum(w y)`` is unbiased [1]_. The unbiased estimator of its variance is,
 for each cluster and over all pairs of its rows in the sample,
 
     sum_ij (w_i w_j - max(w_i, w_j)) y_i y_j.
 
-The maximum does not fall apart into factors, so a stream could not add it up; the
-geometric mean does: ``sqrt(w_i w_j) <= max(w_i, w_j)``. With A = sum(w y) and
-B = sum(sqrt(w) y) of a cluster, what is used is
+The maximum is not a product of factors, so it cannot be added up over a stream. The
+geometric mean can: ``sqrt(w_i w_j) <= max(w_i, w_j)``. With A = sum(w y) and
+B = sum(sqrt(w) y) of a cluster, the estimate that is used is
 
     v = sum_ij (w_i w_j - sqrt(w_i w_j)) y_i y_j = A^2 - B^2.
 
-If all values have one sign then v is at least the unbiased estimate: it errs to the
-safe side, the more so the more weights grow within one cluster and window. If
-the weights of a cluster are equal, both are (w^2 - w) y^2, whatever the signs. If they
-grow and signs differ within one cluster, v may be too small.
+If all values have one sign, v is at least the unbiased estimate. It is then rather too
+large than too small, the more so the more weights grow within one cluster and window.
+If the weights of a cluster are equal, both are (w^2 - w) y^2, whatever the signs. If
+they grow and signs differ within one cluster, v may be too small.
 
 *Ratio.* ``R = sum(w y) / sum(w x)`` has, to first order, the variance of the total of
 the residuals y - R x, over ``sum(w x)^2`` [2]_. That is a polynomial in R whose
@@ -28,12 +29,13 @@ coefficients can be added up before R is known:
 
     v(R) = v_yy - 2 R v_yx + R^2 v_xx,    v_yx = A_y A_x - B_y B_x.
 
-*Degrees of freedom.* The variance is a sum over clusters and known as well as the
-greatest of them allow: Satterthwaite's approximation [3]_, with one degree of freedom
-for each cluster, gives ``sum(v)^2 / sum(v^2)``, the number of clusters if they all
-weigh the same and 1 if one of them is all. ``v^2`` is a polynomial in R again.
+*Degrees of freedom.* The variance is a sum over clusters, and the greatest of them
+decide how certain it is. Satterthwaite's approximation [3]_, with one degree of freedom
+for each cluster, gives ``sum(v)^2 / sum(v^2)``. That is the number of clusters if they
+all have the same variance, and 1 if one of them has all of it. ``v^2`` is again a
+polynomial in R.
 
-The functions below use operators only: they hold for floats, for arrays with one
+The functions below use operators only. So they work for floats, for arrays with one
 element per cluster, and for columns of an engine.
 
 References
@@ -54,13 +56,14 @@ from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 TRUSTED_FROM = 20.0
 """Effective clusters from which an interval is trusted.
 
-With fewer, intervals of skewed clusters hold the truth less often than they say. It
-also bounds the share of one cluster in the variance, to 1 / sqrt(20) = 22 %.
+With fewer of them, intervals of skewed clusters contain the truth less often than they
+say. The limit also bounds the share of one cluster in the variance: 1 / sqrt(20) is
+22 %.
 """
 
 
 class Number(Protocol):
-    """What can be added and multiplied."""
+    """Any type with addition, subtraction and multiplication."""
 
     def __add__(self, other: Any, /) -> Self: ...  # noqa: ANN401
     def __sub__(self, other: Any, /) -> Self: ...  # noqa: ANN401
@@ -80,7 +83,7 @@ class ClusterSums(NamedTuple, Generic[N]):
 
 
 def covariance(y: ClusterSums[N], x: ClusterSums[N]) -> N:
-    """Covariance that a cluster adds to two totals; the variance if they are one."""
+    """Covariance that a cluster adds to two totals; of one total, its variance."""
     return y.weighted * x.weighted - y.rooted * x.rooted
 
 

@@ -1,4 +1,4 @@
-"""Intervals from weighted rows at hand, by the same formulas as on an engine."""
+"""Intervals from weighted rows in memory, by the same formulas as on an engine."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from shedjoin.types import FloatArray, IntArray
 class Interval(NamedTuple):
     """An estimate, its standard error and interval, and whether they can be trusted.
 
-    The error rests on ``effective`` clusters of about the same weight. An interval is
-    not trusted if they are fewer than 20, or if results of its window may be missing
-    without a trace (those at hand then have a negative cluster).
+    ``effective`` clusters of equal weight would give as certain an error. An interval
+    is not trusted if they are fewer than 20, or if results of its window may be missing
+    without a trace. In the latter case, results of the window have a negative cluster.
     """
 
     value: float
@@ -45,13 +45,13 @@ def cluster_interval(
     Parameters
     ----------
     weight, cluster : array
-        Of each result in the sample.
+        Weight and cluster of each result in the sample.
     value : array, optional
-        What is added up; without it results are counted.
+        What is added up. Without it, results are counted.
     mean : bool
         Estimate the mean of the values instead of their sum.
     level : float, default 0.95
-        Share of the intervals that hold the exact value.
+        Confidence level: the share of the intervals that contain the exact value.
 
     Examples
     --------

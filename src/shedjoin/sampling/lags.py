@@ -1,9 +1,9 @@
-"""How far arrivals are behind the clock, and from which time on partners were kept.
+"""How far arrivals are behind the clock, and since when partners were kept.
 
-By the clock of shedding, the time of a row is over when no arrival from now on could
-match it. Shedding takes such rows first. An arrival that is behind the clock, but not
-late by the watermark, may still match them. A row that was shed by its time alone had
-no chance to be in the sample, so no weight accounts for it.
+By the clock of shedding, the time of a row is over when no arrival at or after the
+clock could match it. Such rows are shed first. An arrival that is behind the clock, but
+not late by the watermark, may still match them. A row that was shed by its time alone
+had no chance to be in the sample, so no weight accounts for it.
 
 A sample therefore has a *slack*. Until a row's time has been over for longer than the
 slack, the row is shed by its score only, and the weights of its results are exact. The
@@ -12,8 +12,8 @@ so far if that is more. Without lateness, and while all rows come in order, it i
 no memory is spent on rows whose time is over.
 
 An arrival that is further behind than declared, and than any before it, raises the
-slack too late for the rows that were shed already. *Forgotten* is the time up to which
-rows were shed by the clock: results of arrivals before that time are in doubt.
+slack. That is too late for rows that were shed already. *Forgotten* is the time up to
+which rows were shed by the clock: results of arrivals before that time are in doubt.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def lags_of(spec: JoinSpec) -> Records:
 
 
 def restore_lags(lags: Records, stored: Sequence[int]) -> None:
-    """Go on with the lags of a sample as they were stored.
+    """Restore the lags of a sample as they were stored.
 
-    If the lateness is longer than before, the slack follows it.
+    If the lateness is longer than before, the slack becomes as long.
     """
     slack, forgotten = stored
     lags["slack"] = max(int(lags["slack"][0]), slack)

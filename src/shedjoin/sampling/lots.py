@@ -1,4 +1,4 @@
-"""Lots: random numbers that are the same whenever they are drawn."""
+"""Lots: random numbers that are the same each time they are drawn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BITS = (1 << 64) - 1
 
 
 def check_seed(owner: str, seed: int) -> None:
-    """Refuse what is not a seed."""
+    """Refuse a value that is not a seed."""
     if type(seed) is not int or not 0 <= seed <= _LARGEST_SEED:
         raise ParameterError(
             f"{owner}(seed={seed!r}) is not a seed.",
@@ -22,7 +22,7 @@ def check_seed(owner: str, seed: int) -> None:
 
 
 def lots(seed: int, key: IntArray, number: IntArray) -> FloatArray:
-    """Draw a lot in (0, 1) for each row: by its key, numbers repeat between shards.
+    """Draw a lot in (0, 1) for each row by key and number; shards repeat numbers.
 
     >>> import numpy as np
     >>> key = np.array([5, 5, 6])

@@ -1,4 +1,4 @@
-"""What had to leave lately: from it follows how likely a resident was to stay."""
+"""Scores that were shed lately: they determine how likely a resident was to stay."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from shedjoin.kernels.thresholds import Stacks, push, replay
 from shedjoin.types import FloatArray, Grid, IntArray
 
 Noted = list[list[tuple[int, float]]]
-"""Per pool: the arrival because of which a row left, and the row's score."""
+"""By pool: number of the arrival that displaced a row, and score of that row."""
 
 
 class Thresholds:
-    """Scores that left, per pool, as far as they still matter.
+    """Scores that were shed, by pool, as far as they are still needed.
 
     Parameters
     ----------
     pools : int
-        How many pools there are.
+        Number of pools.
     noted : list, optional
-        What was noted before.
+        Scores that were stored before.
     """
 
     def __init__(self, pools: int, noted: Noted | None = None) -> None:
@@ -33,10 +33,11 @@ class Thresholds:
         number: IntArray,
         pool: IntArray,
     ) -> FloatArray:
-        """Highest score that left between a resident's arrival and its match.
+        """Highest score that was shed between a resident's arrival and its match.
 
-        ``raised`` is what left by arrival of a block that begins at number ``zero``;
-        matches are given by arrival in the block and the resident's number.
+        ``raised`` is the highest score that each arrival of a block displaced, by pool.
+        The block begins at number ``zero``. A match is given by its arrival's place in
+        the block and by its resident's number and pool.
         """
         order = np.argsort(row, kind="stable")
         found = np.empty(row.size)
@@ -47,21 +48,21 @@ class Thresholds:
         return bars
 
     def advance(self, zero: int, raised: Grid, oldest: int) -> None:
-        """Take a block in; who came before number ``oldest`` is gone."""
+        """Add the scores of a block; no resident is older than number ``oldest``."""
         stacks = self._stacks(raised.shape[1])
         nothing = np.zeros(0, np.int64)
         replay(zero, raised, nothing, nothing, nothing, stacks, np.zeros(0))
         self._keep(stacks, oldest)
 
     def note(self, pool: int, number: int, score: float) -> None:
-        """Take in one more row that had to leave."""
+        """Add the score of one more row that was shed."""
         stacks = self._stacks(1)
         push(pool, number, score, stacks)
         self._keep(stacks, 0)
 
     @property
     def noted(self) -> Noted:
-        """All that has to be stored."""
+        """The scores that have to be stored."""
         return self._noted
 
     def _stacks(self, more: int) -> Stacks:

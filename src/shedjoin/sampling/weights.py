@@ -1,4 +1,4 @@
-"""Weights of the results of a sample, and a check of what they promise."""
+"""Weights of the results of a sample, and a check of their intervals."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Sampled(NamedTuple):
     cluster: IntArray
 
     def those(self, rows: BoolArray) -> Sampled:
-        """Some of them."""
+        """Select some of the results."""
         return Sampled(self.weight[rows], self.cluster[rows])
 
     def doubted(self, rows: BoolArray) -> Sampled:
-        """Mark results by a negative cluster: others like them may have had no chance.
+        """Give results a negative cluster: others like them may have had no chance.
 
         An arrival that is further behind the clock than any before it may have lost
         partners that were shed because their time was over.
@@ -36,7 +36,7 @@ class Sampled(NamedTuple):
         return self._replace(cluster=np.where(rows, ~self.cluster, self.cluster))
 
     def as_rows(self) -> pa.RecordBatch:
-        """As columns of the results."""
+        """Weights and clusters as columns of the results."""
         return pa.record_batch(
             [pa.array(self.weight), pa.array(self.cluster)],
             [WEIGHT_COLUMN, CLUSTER_COLUMN],
@@ -50,10 +50,10 @@ def weigh(
     number: IntArray,
     chance: FloatArray,
 ) -> Sampled:
-    """Weights of matches: how likely residents stayed, and the pairs' coins.
+    """Weights of matches, from the inclusion of residents and the coins of pairs.
 
-    Results of one resident are a cluster, unless each won a coin of its own and
-    nothing else decided: then each is one.
+    The results of one resident are a cluster. If each result won a coin of its own and
+    nothing else was left to chance, each is a cluster.
     """
     own = (shard << _SHARD_SHIFT) | number
     alone = (chance < 1.0) & (stayed >= 1.0)
@@ -62,20 +62,20 @@ def weigh(
 
 
 class SelfCheck:
-    """Whether the interval of a count holds the truth, on the monitored keys.
+    """Checks on the monitored keys whether the interval of a count contains the truth.
 
-    Of these all matches are counted, emitted or not.
+    All matches of these keys are counted, emitted or not.
     """
 
     def __init__(self) -> None:
         self._parts: list[Sampled] = []
 
     def add(self, sampled: Sampled) -> None:
-        """Take in results of monitored keys."""
+        """Add results of monitored keys."""
         self._parts.append(sampled)
 
     def outcome(self, truth: float) -> tuple[int, int]:
-        """Checks that can be trusted, and those of them that held: none or one."""
+        """Number of checks that can be trusted, and of those that held: 0 or 1 each."""
         if not self._parts:
             return 0, 0
         weight, cluster = map(np.concatenate, zip(*self._parts, strict=True))

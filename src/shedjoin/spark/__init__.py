@@ -1,4 +1,4 @@
-"""The join as a streaming DataFrame: the only part that knows Spark."""
+"""Joins of streaming DataFrames: the package that imports PySpark."""
 
 from shedjoin.spark.aggregate import aggregate
 from shedjoin.spark.join import join

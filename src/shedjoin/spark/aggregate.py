@@ -30,7 +30,7 @@ def aggregate(
 ) -> DataFrame:
     """Aggregate joined rows by windows; see :func:`shedjoin.aggregate`."""
     _check_named(aggregates)
-    log_quantile(level)  # a wrong one is said of any results
+    log_quantile(level)  # refuses a wrong level, also if no interval is computed
     if is_sampled(results) or {WEIGHT_COLUMN, CLUSTER_COLUMN} <= {*results.columns}:
         return estimate(
             results,
@@ -69,7 +69,7 @@ def _check_named(aggregates: object) -> None:
 def _of_a_sample(
     aggregates: Mapping[str, Aggregate | Column],
 ) -> dict[str, Aggregate]:
-    """Refuse what would count each row of a sample once, whatever its weight."""
+    """Refuse Spark's own aggregates: they ignore the weights of a sample."""
     kept = {}
     for name, given in aggregates.items():
         if isinstance(given, Column):
@@ -84,7 +84,7 @@ def _of_a_sample(
 
 
 def _by_spark(results: DataFrame, given: Aggregate) -> Column:
-    """The same aggregate over the rows as they are."""
+    """Spark's own aggregate over the emitted rows."""
     source = given.column
     if source is None:
         return F.count("*")

@@ -1,4 +1,4 @@
-"""What work costs on this engine: a join of made-up streams, in all proportions."""
+"""Measures what work costs on Spark, by joins of synthetic streams."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SIDES = ("left", "right")
 
 
 class Sweep(NamedTuple):
-    """Sizes of micro-batches, results of a row, and shares of the work to try."""
+    """Sizes of micro-batches, results per row, and shares of the work to try."""
 
     rows: Sequence[int] = (5_000, 20_000, 80_000)
     results: Sequence[float] = (0.5, 4.0, 12.0)
@@ -51,9 +51,9 @@ class Measured(NamedTuple):
 def calibrate(
     scratch: Path | None, shards: int | None, tell: Callable[[str], None]
 ) -> Seconds:
-    """Measure what work costs in the session of this environment.
+    """Measure what work costs in the Spark session of this environment.
 
-    Without ``shards`` there is one for each core.
+    By default there is one shard for each core.
     """
     tell("Spark starts")
     session = SparkSession.builder.appName("shedjoin calibrate").getOrCreate()
@@ -74,7 +74,7 @@ def calibrate(
 def measure(
     session: SparkSession, folder: Path, tell: Callable[[str], None], sweep: Sweep
 ) -> list[Measured]:
-    """Join micro-batches of all sizes and proportions, and take their times."""
+    """Join micro-batches of all sizes and proportions, and measure their times."""
     write_streams(folder, sweep)
     found = []
     for share in sweep.shares:
@@ -105,7 +105,7 @@ def _measured(progress: StreamingQueryProgress) -> Measured:
 
 
 def write_streams(folder: Path, sweep: Sweep) -> None:
-    """Write a file per side and micro-batch; rows meet those of their own only."""
+    """Write a file per stream and micro-batch; only rows of one micro-batch match."""
     rng = np.random.default_rng(sweep.seed)
     kinds = list(product(sweep.rows, sweep.results)) * sweep.rounds
     rng.shuffle(kinds)
@@ -116,7 +116,7 @@ def write_streams(folder: Path, sweep: Sweep) -> None:
             table = _part(side, number, int(rows), float(results), rng)
             path = folder / side / f"{number:04d}.parquet"
             pq.write_table(table, path)
-            # Spark reads files by age, and two of one millisecond in any order.
+            # Spark reads files by age; files of the same millisecond come in any order.
             os.utime(path, times=(number, number))
 
 

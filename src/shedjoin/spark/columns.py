@@ -1,4 +1,4 @@
-"""DataFrames as the streams of a request."""
+"""Descriptions of DataFrames as the streams of a request."""
 
 from __future__ import annotations
 

@@ -23,10 +23,10 @@ _FILE = "path string, modificationTime timestamp, length long, content binary"
 def message_rows(
     session: SparkSession, control: Control, numbers: list[int]
 ) -> DataFrame:
-    """Messages as packed rows, each for every shard.
+    """Messages as packed rows: every shard gets each message.
 
-    Spark logs which files a micro-batch has read before it runs it: a repeated one
-    reads the same.
+    Spark logs which files a micro-batch has read before it runs it. So a repeated
+    micro-batch reads the same files.
     """
     files = session.readStream.format("binaryFile").schema(_FILE)
     found = files.option("pathGlobFilter", f"*{SUFFIX}").load(str(control.path))
@@ -37,7 +37,7 @@ def message_rows(
 
 
 def tell_what_stands(control: Control, name: str) -> None:
-    """Say which messages hold in place of the arguments of a query that starts."""
+    """Log which messages replace arguments of a query that starts."""
     for setting, (message, value) in control.standing(name).items():
         if setting not in _ARGUMENTS:
             continue
@@ -50,19 +50,19 @@ def tell_what_stands(control: Control, name: str) -> None:
 
 
 _ARGUMENTS = {"budget": "budget", "policy": "keep", "importance": "keep"}
-"""What a message sets, and the argument of the join that says the same."""
+"""Settings of messages, and the arguments of the join that they replace."""
 
 
 def keep_records(session: SparkSession, control: Control, name: str) -> None:
-    """Write down beside the messages what every query makes of them."""
+    """Record in the control folder what becomes of messages in every query."""
     listen(session, _Recorder, control, name)
 
 
 class _Recorder(ProgressListener):
-    """Takes the record out of a query's progress.
+    """Copies the record of messages from a query's progress to the control folder.
 
-    A driver that dies before it is told loses nothing: the state has the record, and
-    the next micro-batch tells it again.
+    Nothing is lost if the driver fails before that: the state has the record, and the
+    next micro-batch reports it again.
     """
 
     def __init__(self, control: Control, name: str) -> None:
@@ -70,7 +70,7 @@ class _Recorder(ProgressListener):
         self._noted: dict[str, str] = {}
 
     def look(self, progress: StreamingQueryProgress, counts: dict[str, Any]) -> None:
-        """Note what is new; most micro-batches tell what the one before told."""
+        """Store the record if it is new; most micro-batches repeat the last one."""
         told = counts["control"]
         join = f"{progress.id}-{self.name}"
         if told and told != self._noted.get(join):

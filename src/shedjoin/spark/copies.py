@@ -1,17 +1,18 @@
 """Node-local copies of decoded state.
 
-Any Python worker of a node may be given any shard, so a copy belongs to the node: a
-folder of memory-mapped files, named by the *token* of the state it holds. A token is a
-hash over all bytes that made the state, so a folder named by the token that the state
-store holds is that state, whoever left it there. A worker takes a folder by renaming
-it, which only one can do, works in it, writes the new state to the state store, and
-then renames the folder to the new token. A failed or repeated task finds no folder
-under the old token and restores from the state store.
+Spark may give any shard to any Python worker of a node, so a copy belongs to the node.
+It is a folder of memory-mapped files, named by the *token* of the state that it holds.
+A token is a hash over all bytes that made the state. So a folder named by the token in
+the state store holds that state, whichever worker left it there. A worker takes a
+folder by renaming it, which only one worker can do. It works in the folder and writes
+the new state to the state store. Then it renames the folder to the new token. A failed
+or repeated task finds no folder under the old token, and restores from the state store.
 
 The folder's path also has the query, the join within it, the format of the state and
-the version of this package; and the boot of the machine, since files that a crash of
-the system left behind may be torn. A manifest tells whether somebody else changed a
-file. Copies lie in Spark's own local folders of the executor, which Spark deletes.
+the version of this package. It has the boot of the machine as well, since files that a
+crash of the system left behind may be torn. A manifest shows whether another process
+has changed a file. Copies lie in Spark's own local folders of the executor, which Spark
+deletes.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class NodeCopies:
     owner : Owner
         The shard.
     settings : CopySettings
-        Whether, how many and how long.
+        Whether copies are kept, how many bytes of them, and for how long.
     """
 
     def __init__(self, owner: Owner, settings: CopySettings) -> None:
@@ -72,7 +73,7 @@ class NodeCopies:
         self._work = self._home / work_name()
 
     def take(self, token: str) -> MappedWorkspace | None:
-        """Take the copy of a state, if this node has it whole."""
+        """Take the copy of a state; None if this node has no complete one."""
         try:
             (self._home / token).rename(self._work)
         except OSError:
@@ -86,13 +87,13 @@ class NodeCopies:
     def fresh(self) -> MappedWorkspace:
         """Make an empty workspace for a state that has no copy here.
 
-        What an earlier try of this task left there is removed.
+        Files that an earlier attempt of this task left there are removed.
         """
         self.discard()
         return MappedWorkspace(self._work)
 
     def publish(self, token: str) -> None:
-        """Offer the workspace taken or made before as the copy of a newer state."""
+        """Offer the workspace in use as the copy of a newer state."""
         if not self._settings.enabled:
             self.discard()
             return
@@ -106,7 +107,7 @@ class NodeCopies:
         sweep(self.root, self._settings)
 
     def discard(self) -> None:
-        """Give up the workspace taken or made before."""
+        """Remove the workspace in use."""
         remove_copy(self._work)
 
     def _drop_others(self) -> None:
@@ -126,7 +127,7 @@ def _root(shard: int) -> Path:
 
 
 def _marks(folder: Path) -> dict[str, list[int]]:
-    """What shows that a file was changed, of all files."""
+    """Size and time of all files, which show whether a file was changed."""
     with os.scandir(folder) as files:
         status = {file.name: file.stat() for file in files if file.name != _MANIFEST}
     return {name: [of.st_size, of.st_mtime_ns] for name, of in status.items()}

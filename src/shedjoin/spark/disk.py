@@ -1,4 +1,4 @@
-"""Room on the local disks of a node: where copies of state lie, and how many may."""
+"""Space on the local disks of a node: folders of copies of state, and their limit."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ ENABLED = "spark.shedjoin.copies.enabled"
 MAX_BYTES = "spark.shedjoin.copies.maxBytes"
 MAX_AGE = "spark.shedjoin.copies.maxAge"
 _SWEEP_EVERY_S, _SWEEP_PART = 1.0, 0.02
-"""Seconds between two sweeps at least, and what part of the time they may take."""
+"""Least seconds between two sweeps, and the part of the time that they may take."""
 _next_sweep: dict[Path, float] = {}
 _works = count()
 _WORKER = token_hex(4)
-"""Tells workers of two containers apart: their process ids may be the same."""
+"""Distinguishes workers of two containers: their process ids may be the same."""
 
 
 class Conf(Protocol):
@@ -40,9 +40,10 @@ class Conf(Protocol):
 
 
 class CopySettings(NamedTuple):
-    """Copies on each node: whether, how many bytes, how long after their last use.
+    """Settings of copies on each node: whether, how many bytes, and for how long.
 
-    Without ``max_bytes``, half of what is free.
+    The age counts from the last use of a copy. Without ``max_bytes``, copies may take
+    half of the space that is free or theirs.
     """
 
     enabled: bool = True
@@ -111,7 +112,7 @@ def system_boot() -> str:
 
 
 def writable_roots(first: int = 0) -> Iterator[Path]:
-    """Our folders that can be made, from one of them on."""
+    """Our local folders that can be made, beginning with one of them."""
     roots = local_roots()
     for place in range(len(roots)):
         root = roots[(first + place) % len(roots)]
@@ -126,7 +127,7 @@ def work_name() -> str:
 
 
 def remove_copy(folder: Path) -> None:
-    """Remove a folder; nobody can take it any more from the first moment on."""
+    """Remove a folder. It is renamed first, so that no worker takes it any more."""
     trash = folder.with_name(work_name())
     with suppress(OSError):
         folder.rename(trash)
@@ -134,18 +135,18 @@ def remove_copy(folder: Path) -> None:
 
 
 def sweep(root: Path, settings: CopySettings) -> None:
-    """Remove copies that nobody used for long, and the oldest while there are too many.
+    """Remove copies that were not used for long, and the oldest if there are too many.
 
-    These are copies of stopped queries, of shards that moved to other nodes, and what
-    killed workers left behind. Once a second is often enough, and less often where
-    there are many copies to look at.
+    These are copies of stopped queries and of shards that moved to other nodes, and
+    files of workers that were killed. A sweep runs once a second at most, and less
+    often if there are many copies.
     """
     start = time.monotonic()
     if start < _next_sweep.get(root, start):
         return
     try:
         _sweep(root, settings)
-    except OSError as error:  # others sweep, too, and Spark removes whole folders
+    except OSError as error:  # other workers sweep, and Spark removes whole folders
         log.info("Copies of state in %s were not swept: %s", root, error)
     took = time.monotonic() - start
     pause = max(min(_SWEEP_EVERY_S, settings.max_age_s), took / _SWEEP_PART)
@@ -170,7 +171,7 @@ def _sweep(root: Path, settings: CopySettings) -> None:
 
 
 class _Copy(NamedTuple):
-    """A folder that nobody works in."""
+    """A folder in which no worker works."""
 
     used_s: float
     folder: Path

@@ -1,6 +1,6 @@
 """Windowed estimates over the weighted rows of a sampled join.
 
-Two aggregations of Spark: rows into clusters, clusters into windows. The formulas are
+Spark aggregates twice: rows to clusters, and clusters to windows. The formulas are
 those of :mod:`shedjoin.sampling.horvitz_thompson`.
 """
 
@@ -80,7 +80,7 @@ def estimate(
 def _rows(
     results: DataFrame, time: Time | None, by: Sequence[str], plan: Plan
 ) -> tuple[int, DataFrame]:
-    """Rows with nothing but what is needed, under names of our own."""
+    """The needed columns of the rows, under names of our own."""
     when = event_time(results, time)
     rows = results.select(
         marked(when, "time", streaming=results.isStreaming),
@@ -110,7 +110,7 @@ def _number(results: DataFrame, quantity: Quantity) -> Column:
 
 
 def check_number(results: DataFrame, column: Column) -> None:
-    """Refuse a column that has no sum."""
+    """Refuse a column whose values are not numbers."""
     field = results.select(column).schema[0]
     if not isinstance(field.dataType, NumericType):
         raise ColumnTypeError(

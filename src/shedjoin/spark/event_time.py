@@ -1,17 +1,18 @@
 """Event time of joined rows, as Spark's later stateful operators need it.
 
-Spark passes the watermark of a query on through every operator, and refuses to have it
-defined again behind the join (``withWatermark``: "Redefining watermark is disallowed").
-Which column it refers to is told by the metadata of columns alone, and those an
-expression can set. A row whose event time lies behind the watermark is dropped as late
-by the next stateful operator, so the column must never lie behind it. Of the rows of
-a result the latest just arrived in time, but the others may have waited:
+Spark passes the watermark of a query on through every operator, and refuses a second
+definition behind the join (``withWatermark``: "Redefining watermark is disallowed").
+Only the metadata of columns says which column the watermark refers to, and an
+expression can set that metadata. If the event time of a row lies behind the watermark,
+the next stateful operator drops the row as late. So the column must never lie behind
+the watermark. The latest row of a result has just arrived in time, but the others may
+have waited:
 
     the greatest of all their times    is never behind the watermark,
-    t[j] + keep[j]                     neither, for each stream j.
+    t[j] + keep[j]                     is not either, for each stream j.
 
-So the join notes on its time columns how far each may lag, and a window over one of
-them is taken over the shifted time and shifted back.
+So the join notes on its time columns how far each may lag. A window over one of them is
+taken over the shifted time, and is shifted back.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ Time: TypeAlias = str | Column | Sequence[str | Column]
 """A column, or several of which the latest counts."""
 
 DELAY = "spark.watermarkDelayMs"
-"""Where Spark notes a watermark on its column."""
+"""Key of the metadata in which Spark notes a watermark on its column."""
 _OF = "shedjoin.of"
 _STREAMS = "shedjoin.streams"
 _LAG = "shedjoin.lagUs"
@@ -49,7 +50,7 @@ class EventTime(NamedTuple):
 
 
 def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, Any] | None:
-    """What the join notes on an event time: whose it is, and how far it may lag."""
+    """What the join notes on an event time: its streams, and how far it may lag."""
     streams = [n for n, own in enumerate(time_columns(spec)) if own == column.name]
     if not streams:
         return None
@@ -64,14 +65,14 @@ def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, Any] | None
 
 
 def is_sampled(frame: DataFrame) -> bool:
-    """Whether rows are those of a sampled join, by what it notes on its times."""
+    """Whether rows are results of a sampled join, by the metadata of its times."""
     return any(field.metadata.get(_SAMPLED) for field in frame.schema)
 
 
 def time_columns(spec: JoinSpec) -> list[str]:
     """The column of the result that has the event time of each stream.
 
-    A time that is a key, too, comes out once for all streams.
+    If the time is also a key, one column has it for all streams.
     """
     found = []
     for number, stream in enumerate(spec.streams):
@@ -88,9 +89,9 @@ def time_columns(spec: JoinSpec) -> list[str]:
 def with_event_time(
     joined: DataFrame, spec: JoinSpec, name: str, delay_ms: int
 ) -> DataFrame:
-    """Add the latest time of each result, as what the watermark refers to.
+    """Add the latest time of each result, as the column of the watermark.
 
-    Spark's deduplication remembers a row for the delay that its time carries.
+    Spark's deduplication keeps a row for the delay that is noted on this column.
     """
     fold = name_fold(joined)
     if not isinstance(name, str):
@@ -115,7 +116,7 @@ def with_event_time(
 
 
 def longest_delay_ms(frames: Sequence[DataFrame]) -> int:
-    """The longest of the delays by which watermarks stay behind these streams."""
+    """The longest delay of the watermarks of these streams."""
     fields = [field for frame in frames for field in frame.schema.fields]
     return max((field.metadata.get(DELAY, 0) for field in fields), default=0)
 
@@ -126,9 +127,9 @@ def is_joined(frame: DataFrame) -> bool:
 
 
 def event_times(frame: DataFrame) -> dict[str, int]:
-    """Columns of a stream that keep up with its watermark, or lag as known.
+    """How far columns of a stream may lie behind its watermark, in microseconds.
 
-    Each with how far it may lie behind, in microseconds.
+    Columns of which that is not known are left out.
     """
     found = {}
     for field in frame.schema.fields:
@@ -161,10 +162,10 @@ def event_time(results: DataFrame, time: Time | None) -> EventTime:
 
 
 def marked(time: EventTime, name: str, *, streaming: bool, delay_ms: int = 0) -> Column:
-    """The time under a new name; in a stream, as what the watermark refers to.
+    """The time under a new name; in a stream, as the column of the watermark.
 
-    The delay has been taken off where the watermark was defined: for windows and joins
-    0 will do.
+    The delay was subtracted where the watermark was defined, so 0 is right for windows
+    and joins.
     """
     if not streaming:
         return time.column.alias(name)
@@ -192,7 +193,7 @@ def lag_of_latest(fields: Sequence[StructField]) -> int | None:
     """How far the latest of these times may lie behind the watermark."""
     noted = [field.metadata for field in fields if _OF in field.metadata]
     if noted and len({n for one in noted for n in one[_OF]}) == noted[0][_STREAMS]:
-        latest_lag: int = noted[0][_LATEST_LAG]  # all rows of a result
+        latest_lag: int = noted[0][_LATEST_LAG]  # the times of all streams
         return latest_lag
     lags = [0 for field in fields if DELAY in field.metadata]
     lags += [field.metadata[_LAG] for field in fields if _LAG in field.metadata]
@@ -200,7 +201,7 @@ def lag_of_latest(fields: Sequence[StructField]) -> int | None:
 
 
 def check_name(frames: Sequence[DataFrame], name: str) -> None:
-    """Refuse a name that a join of which these are the results has already."""
+    """Refuse a name that a join before this one has, of which these are results."""
     for frame in frames:
         if is_joined(frame) and f"CollectMetrics {name}," in _plan_of(frame):
             raise ParameterError(
@@ -220,10 +221,10 @@ def _plan_of(frame: DataFrame) -> str:
 
 
 def _has_watermark(results: DataFrame) -> bool:
-    """Whether a stream has any watermark, whatever its columns say.
+    """Whether a stream has a watermark by its plan, whatever its columns note.
 
-    Files keep the metadata of columns: without a look at the plan, archived results
-    that are read as a stream would be taken for those of a running join.
+    Files keep the metadata of columns. By that alone, archived results that are read as
+    a stream would be taken for those of a running join.
     """
     return "EventTimeWatermark" in _plan_of(results)
 

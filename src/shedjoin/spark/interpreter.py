@@ -1,7 +1,7 @@
-"""Whether Spark's Python workers have this package, asked before a query starts.
+"""Checks before a query starts that Spark's Python workers have this package.
 
-Without the question a query fails in its first micro-batch, with the traceback of a
-worker that does not say which interpreter it is.
+Without the check, the query fails in its first micro-batch, with the traceback of a
+worker that does not name its interpreter.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from shedjoin.errors import MissingExtraError
 
 _ASKED: set[str] = set()
-"""Interpreters of workers that have answered."""
+"""Interpreters of workers that have passed the check."""
 
 
 def check_workers(session: SparkSession) -> None:
     """Refuse a session whose workers cannot import this package.
 
-    A worker is asked once for each interpreter; not where it is certain to be the
-    driver's own.
+    Each interpreter is checked once, by a worker. If workers certainly run that of the
+    driver, there is no check.
     """
     context = getattr(session, "sparkContext", None)  # Spark Connect has none
     name = str(getattr(context, "pythonExec", "that of the server"))
     if name in _ASKED or _is_own(session, name):
         return
-    asked = F.udf(_asking(), "string", useArrow=False)  # Arrow may be missing, too
+    asked = F.udf(_asking(), "string", useArrow=False)  # Arrow may be missing as well
     told = session.range(1).select(asked("id")).collect()[0][0]
     if told:
         raise MissingExtraError(
@@ -46,12 +46,12 @@ def _is_own(session: SparkSession, name: str) -> bool:
     """Whether workers run on this machine with the interpreter of the driver."""
     is_local = str(session.conf.get("spark.master", "")).startswith("local")
     paths = [Path(name), Path(sys.executable)]
-    # Two environments may share a binary, to which both have links.
+    # Links are not resolved: those of two environments may lead to one binary.
     return is_local and len({path.absolute() for path in paths}) == 1
 
 
 def _asking() -> Callable[[int], str]:
-    """Make a function that workers can run without this package: it is sent whole."""
+    """Make a function that is sent as code, so that workers run it without us."""
 
     def missing(_: int) -> str:
         import importlib.util
@@ -60,5 +60,5 @@ def _asking() -> Callable[[int], str]:
         has = importlib.util.find_spec("shedjoin") is not None
         return "" if has else sys.executable
 
-    missing.__module__ = "__main__"  # by its own module, workers would import it
+    missing.__module__ = "__main__"  # otherwise workers would import its module
     return missing

@@ -54,7 +54,7 @@ def join(
     event_time: str | None,
     control: Control | None,
 ) -> DataFrame:
-    """Join DataFrames, two of them perhaps through a relation."""
+    """Join DataFrames, or two of them through a relation."""
     streams = [stream_of(frame, own) for own, frame in frames.items()]
     table = None if asked.through is None else asked.through.rows
     relation = None if asked.through is None else relation_of(table, streams[0])
@@ -66,7 +66,7 @@ def join(
 
 
 def shard_count(frame: DataFrame, shards: int | None, conditions: Conditions) -> int:
-    """Tell the number of shards: by default that of shuffle partitions."""
+    """Number of shards; by default the number of shuffle partitions."""
     partitions = int(str(frame.sparkSession.conf.get("spark.sql.shuffle.partitions")))
     if shards is None and conditions.copies:
         raise ParameterError(
@@ -136,7 +136,7 @@ def _check_engine(
     *,
     streaming: bool,
 ) -> None:
-    """Refuse arguments of Spark's own that do not go with the join or the frames."""
+    """Refuse arguments of the Spark calls that this join or its frames do not have."""
     budget = None if spec.shedding is None else spec.shedding.budget
     if not isinstance(control, Control | None):
         raise ParameterError(
@@ -166,10 +166,10 @@ def _packed(
     *,
     steered: bool,
 ) -> tuple[list[DataFrame], SentRelation | None]:
-    """Packed rows of all streams, then of the relation, which may also be sent whole.
+    """Packed rows of all streams, then of the relation; a fixed one is sent whole.
 
-    Spark asks one source after the other how far it has come: what the relation says
-    last is no older than the rows.
+    Spark asks the sources for their offsets in this order, so the relation is at least
+    as recent as the rows.
     """
     packed, streaming = [], frames[0].isStreaming
     changes, fixed = related(relation, spec, numbers)
@@ -198,17 +198,17 @@ def _observed(
 def _unshared(packed: DataFrame) -> DataFrame:
     """Keep Spark from giving two operators the same shuffled rows.
 
-    Where a result is used twice in a query, Spark makes two operators of the join and
-    shuffles for one of them only. The other is then told no watermark, for Spark looks
-    for it below the shuffle: late rows would be joined and nothing would expire. The
-    condition holds always; Spark seeds it anew for each of its occurrences in a
-    micro-batch, so that no two shuffles look alike.
+    If a result is used twice in a query, Spark makes two operators of the join, but
+    shuffles for one of them only. The other one gets no watermark, because Spark looks
+    for it below the shuffle: late rows would be joined, and no row would expire. The
+    condition always holds. Spark gives it a new seed for each of its occurrences in a
+    micro-batch, so no two shuffles are equal.
     """
     return packed.where(F.rand() + 1 > 0)  # Spark drops a plain "rand() >= 0"
 
 
 def _require_rocksdb(frame: DataFrame) -> None:
-    """Refuse before the query starts what Spark would refuse after."""
+    """Refuse other state stores than RocksDB, which Spark would refuse later."""
     setting = "spark.sql.streaming.stateStore.providerClass"
     provider = str(frame.sparkSession.conf.get(setting))
     if "RocksDB" not in provider:
@@ -221,10 +221,10 @@ def _require_rocksdb(frame: DataFrame) -> None:
 
 
 def _meet_the_coordinator(frame: DataFrame) -> None:
-    """Have the session start its coordinator of state stores.
+    """Make the session start its coordinator of state stores.
 
-    Also in a batch query tasks report to it. Spark before 4.3 starts it with the
-    session's first look at streams, and without that look the query fails.
+    Tasks of a batch query report to it as well. Spark before 4.3 starts it when the
+    streams of the session are first accessed. Without that, the query fails.
     """
     _ = frame.sparkSession.streams.active
 
@@ -234,11 +234,11 @@ def _usable(
 ) -> DataFrame:
     """Rows that can match: with a key and a time, as Spark's own inner join filters.
 
-    Done by Spark, which puts the filter on keys below the watermark as it does in its
-    own join: a row without a key does not move the watermark.
+    The filter is Spark's, which puts it below the watermark as in its own join. So a
+    row without a key does not move the watermark.
     """
     own = spec.streams[stream]
-    # By place: mapInArrow cannot refer to names with dots or backticks.
+    # Columns get names by place: mapInArrow cannot refer to dots or backticks.
     places = {name: f"c{place}" for place, (name, _) in enumerate(own.columns)}
     named = (*own.keys, *columns_of(spec.terms, stream), own.time)
     columns = [F.col(places[name]) for name in named]
@@ -254,7 +254,7 @@ def _usable(
 
 
 def _totals(streams: Sequence[str]) -> list[Column]:
-    """Counts over all shards; and of the shard that stands out, if one does."""
+    """Counts over all shards, and the greatest counts of a single shard."""
     functions = {"sum": F.sum, "max": F.max}
     kinds = count_types(streams)
     count = {name: F.col("counts")[place] for place, name in enumerate(kinds)}
@@ -281,9 +281,9 @@ def _totals(streams: Sequence[str]) -> list[Column]:
 def _schema(frames: Sequence[DataFrame], spec: JoinSpec) -> StructType:
     """Columns of the result, without the watermark that the inputs carry.
 
-    A result may be older than the watermark (its older rows waited in the window), so a
-    later operator that dropped late rows by these columns would lose results. How far
-    each time column may lag is noted on it.
+    A result may be older than the watermark, since its older rows waited in the window.
+    A later operator that drops late rows by these columns would lose results. The
+    metadata of each time column says how far it may lag.
     """
     tags = StructType().add(WEIGHT_COLUMN, "double").add(CLUSTER_COLUMN, "long")
     schemas = [frame.schema for frame in frames]

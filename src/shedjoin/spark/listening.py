@@ -1,7 +1,7 @@
 """Listeners of a session's queries, each added once.
 
-A session tells a listener of all its queries, and joins of several queries may have the
-same name: a listener takes those that name its control folder.
+Spark reports all queries of a session to a listener, and joins of several queries may
+have the same name. So a listener uses only counts that name its control folder.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _Listener = TypeVar("_Listener", bound="ProgressListener")
 _Key = tuple[object, str, str]
 _listening: WeakKeyDictionary[SparkSession, dict[_Key, Any]] = WeakKeyDictionary()
 FOLDER = "control_folder"
-"""Of the counts of a join in the progress: the folder that steers it."""
+"""Name of the count of a join that is the path of its control folder."""
 
 
 class ProgressListener(StreamingQueryListener):
-    """Is told of every micro-batch of one join, in whatever query it is.
+    """Gets the counts of every micro-batch of one join, in any query.
 
     Parameters
     ----------
@@ -46,24 +46,24 @@ class ProgressListener(StreamingQueryListener):
         self.name = name
 
     def onQueryStarted(self, event: QueryStartedEvent) -> None:
-        """Nothing is known yet."""
+        """Do nothing: there are no counts yet."""
 
     def onQueryProgress(self, event: QueryProgressEvent) -> None:
-        """Look at a micro-batch, if the join is in it."""
+        """Pass on the counts of a micro-batch, if the join is in it."""
         found = event.progress.observedMetrics.get(self.name)
         counts = {} if found is None else found.asDict()
         if counts.get(FOLDER) == str(self.control.path):
             self.look(event.progress, counts)
 
     def look(self, progress: StreamingQueryProgress, counts: dict[str, Any]) -> None:
-        """Look at the counts of a micro-batch."""
+        """Use the counts of a micro-batch."""
         raise NotImplementedError
 
     def onQueryIdle(self, event: QueryIdleEvent) -> None:
-        """Nothing has changed."""
+        """Do nothing: there are no new counts."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        """What was noted stays."""
+        """Do nothing: records stay."""
 
 
 def listen(
@@ -72,7 +72,7 @@ def listen(
     control: Control,
     name: str,
 ) -> _Listener:
-    """Have a listener of a kind to a join: the one that there is, or a new one."""
+    """The listener of this kind for a join: an existing one, or a new one."""
     known = _listening.setdefault(session, {})
     key = (kind, str(control.path), name)
     if key not in known:

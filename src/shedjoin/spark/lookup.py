@@ -41,7 +41,7 @@ def lookup_join(
     count = shard_count(stream, shards, Conditions((), ()))
     spec = lookup_spec(own, columns, lookup, count)
     joined = planned((stream,), spec, name, (None,), None, None, relation.rows)
-    # A result has the time of its row, which came in time.
+    # A result has the time of its row, so the watermark holds for results as well.
     (row,) = spec.streams
     told = stream.schema[row.time].metadata
     given = [quoted(joined, name) for name in joined.columns]
@@ -51,8 +51,8 @@ def lookup_join(
 
 
 def _with_table(stream: DataFrame, relation: DataFrame, lookup: Lookup) -> DataFrame:
-    """Let Spark join with a table: no row waits, and nothing is kept."""
-    # New names, and so other columns, even if both come from one DataFrame.
+    """Join with a table by Spark's own join, which keeps no state."""
+    # New names make other columns, even if both come from one DataFrame.
     places = {
         name: f"__shedjoin_r{place}" for place, name in enumerate(relation.columns)
     }

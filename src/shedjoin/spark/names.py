@@ -8,7 +8,7 @@ from shedjoin.spec.keys import Fold, resolve_columns
 
 
 def name_fold(frame: DataFrame) -> Fold:
-    """How Spark compares names of columns: whatever their case, unless told so."""
+    """Function by which Spark compares names of columns; by default it ignores case."""
     setting = str(frame.sparkSession.conf.get("spark.sql.caseSensitive"))
     return str if setting.lower() == "true" else str.lower
 

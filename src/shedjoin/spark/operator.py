@@ -1,9 +1,9 @@
 """The stateful operator: one call per shard and micro-batch.
 
 Spark has two interfaces for it. The one over rows collects all rows of a call before it
-sends the first; the one over pandas frames sends every frame as it is given out, and so
-the joined rows of a popular key never have to fit into memory. A frame here is a few
-cells of binary; the rows themselves never pass through pandas.
+sends the first. The one over pandas frames sends every frame as soon as it is made, so
+the joined rows of a popular key never have to fit into memory. Here a frame has a few
+binary cells: the rows themselves never pass through pandas.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 _NUMBER = StructType([StructField("number", LongType())])
 _BLOB = StructType([StructField("blob", BinaryType())])
 _FRAME_BLOBS = 16
-"""Blobs of results in a frame: what a frame costs is shared, and it stays small."""
+"""Blobs of results in a frame: several share its cost, and it stays small."""
 
 
 class MapStateBlobs:
     """Numbered blobs of one shard in Spark's state store.
 
-    Of a ``new`` query Spark is asked whether there is any state before it is asked for
-    a blob: it logs a warning about each blob that it does not find.
+    In a ``new`` query, Spark is first asked whether there is any state, because it logs
+    a warning for each blob that it does not find.
     """
 
     def __init__(self, state: MapState, *, new: bool = False) -> None:
@@ -68,7 +68,7 @@ class MapStateBlobs:
         self._state.updateValue((number,), (blob,))
 
     def remove(self, number: int) -> None:
-        """Forget a blob."""
+        """Remove a blob."""
         self._state.removeKey((number,))
 
 
@@ -84,13 +84,13 @@ class JoinProcessor(Shipped, StatefulProcessor):
     name : str
         The join's name in the query.
     settings : CopySettings
-        For copies of state on the nodes.
+        Settings of the copies of state on the nodes.
     steered : bool, default False
-        The join has a control folder: a record of messages is given out.
+        Whether the join has a control folder. It then emits a record of messages.
     relation : SentRelation, optional
-        The relation of a join through one, if it does not change.
+        The relation of the join, if it has one that does not change.
     durable : bool
-        Keep state for the next micro-batch; off for a batch query, which has none.
+        Whether to keep state for the next micro-batch. A batch query has none.
     """
 
     def __init__(
@@ -133,18 +133,18 @@ class JoinProcessor(Shipped, StatefulProcessor):
         timerValues: TimerValues,
         expiredTimerInfo: ExpiredTimerInfo,
     ) -> Iterator[pd.DataFrame]:
-        """Let go of expired residents of a shard that got no rows."""
+        """Drop the expired residents of a shard that got no rows."""
         del expiredTimerInfo
         yield from self._run(key[0], [], timerValues, woken=True)
 
     def close(self) -> None:
-        """Nothing is held between micro-batches."""
+        """Do nothing: no resource is held between micro-batches."""
 
     def _run(
         self, number: int, blobs: list[Blob], timer: TimerValues, *, woken: bool = False
     ) -> Iterator[pd.DataFrame]:
-        # The driver also loads this module, to learn the state's schema: it needs no
-        # compiled kernels, and a start without them is half a second faster.
+        # The driver also loads this module, for the schema of the state. It needs no
+        # compiled kernels, and without them it starts half a second faster.
         from shedjoin.spark.copies import Owner
         from shedjoin.spark.shard import SparkShard
 
@@ -169,7 +169,7 @@ class JoinProcessor(Shipped, StatefulProcessor):
             yield frame
         if self._steered and place == 0:
             yield _record(shard.record)
-        settle_worker("join")  # after the first step: by now all is compiled
+        settle_worker("join")  # after the first step, when all kernels are loaded
 
     def _messages(self, blobs: Sequence[Blob]) -> Messages | None:
         if not self._steered:
@@ -183,7 +183,7 @@ class JoinProcessor(Shipped, StatefulProcessor):
 
 
 def _blobs(frames: Iterable[pd.DataFrame]) -> Iterator[Blob]:
-    """Blobs of a shard; a row without one only tells that time has passed."""
+    """Blobs of a shard. A row without a blob only marks that time has passed."""
     for frame in frames:
         columns = (frame["stream"], frame["digest"], frame["blob"])
         for stream, digest, blob in zip(*columns, strict=True):

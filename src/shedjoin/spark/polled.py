@@ -1,4 +1,4 @@
-"""A table that is read again and again, as a stream of its changes."""
+"""A polled table as a stream of its changes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from shedjoin.spec.window import Duration, parse_duration
 from shedjoin.versions.folder import Begin, Description, VersionFolder
 
 _STALE = 3
-"""How many intervals may pass without a reading."""
+"""Number of intervals that may pass without a reading."""
 
 
 def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
@@ -40,7 +40,7 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
     at: str,
     begin: Begin,
 ) -> DataFrame:
-    """Start to poll, and read what the poller writes."""
+    """Start a poller, and read its versions as a stream."""
     every_s, timeout_s = _seconds("every", every), _seconds("timeout", timeout)
     stale_s = _STALE * every_s
     if stale_after is not None:
@@ -67,7 +67,7 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
 def _table(
     read: Read, folder: VersionFolder, change: str, at: str
 ) -> tuple[SparkSession, StructType]:
-    """The session and the columns, also while the database is away on a restart."""
+    """The session and the columns; at a restart also while the database is away."""
     known = folder.description()
     session = SparkSession.getActiveSession()
     if known is not None and session is not None:
@@ -85,7 +85,7 @@ def _table(
 
 
 def _same_columns(read: Read, known: StructType) -> Read:
-    """The table with its columns as they were first seen."""
+    """Let ``read`` check that the table has the columns that it had at first."""
     wanted = [(field.name, field.dataType) for field in known]
 
     def read_checked() -> DataFrame:

@@ -1,8 +1,9 @@
 """Versions of a polled table as a source of Spark: the offset is the version.
 
-With it stands the name of the folder: in another one versions have other rows.
+The offset also has the identity of the folder: in another folder, versions have other
+rows.
 
-Spark runs this in processes without a session. They see the log folder, nothing else.
+Spark runs this in processes without a session. They read the log folder alone.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ try:
 except ImportError:  # PySpark 4.1: all that is there becomes one micro-batch
 
     class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
-        """Says nothing there."""
+        """Stands in for the class, which PySpark 4.1 does not have."""
 
 
 FORMAT = "shedjoin_polled"
@@ -45,11 +46,11 @@ class PolledSource(DataSource):
 
     @classmethod
     def name(cls) -> str:
-        """What ``format()`` is given."""
+        """Name of the source, for ``format()``."""
         return FORMAT
 
     def streamReader(self, schema: StructType) -> PolledReader:  # noqa: ARG002  (Spark's)
-        """Read versions as they come; their files have the schema."""
+        """Reader of the versions; their files have the schema."""
         return PolledReader(
             self.options["log"],
             float(self.options["stale_after"]),
@@ -58,7 +59,7 @@ class PolledSource(DataSource):
 
 
 class PolledReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads versions between two offsets, which Spark logs before it asks for them."""
+    """Reads the versions between two offsets, which Spark has logged before."""
 
     def __init__(self, log: str, stale_after_s: float, timeout_s: float) -> None:
         self._folder = VersionFolder(log)
@@ -66,13 +67,14 @@ class PolledReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._until: int | None = None
 
     def initialOffset(self) -> Offset:
-        """Before the first version."""
+        """The offset before the first version."""
         return {_VERSION: 0, _FOLDER: self._folder.name}
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """Go as far as the table is now; other sources still cut their micro-batches.
+        """Read up to the present version; other sources still cut their micro-batches.
 
-        A query of sources of which one cannot do this gets a single micro-batch.
+        If one source of a query does not have this method, all input becomes a single
+        micro-batch.
         """
         self._until = self._watch.version()
 
@@ -81,12 +83,12 @@ class PolledReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         start: object = None,  # noqa: ARG002  (PySpark 4.1 gives neither, and there
         limit: object = None,  # noqa: ARG002   is no use for them)
     ) -> Offset:
-        """The newest version, if the table was read lately; waits if it was not."""
+        """The newest version, once the table was read lately."""
         until = self._watch.version() if self._until is None else self._until
         return {_VERSION: until, _FOLDER: self._folder.name}
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
-        """Versions after the start, up to the end."""
+        """Ranges of the versions after the start, up to the end."""
         for offset in (start, end):
             self._folder.check_name(offset.get(_FOLDER, ""))
         parts = self._folder.parts(start[_VERSION] + 1, end[_VERSION], _PART_BYTES)

@@ -1,4 +1,4 @@
-"""A thread of the driver that reads a table again and again."""
+"""A thread of the driver that polls a table."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ _LETTERS = 500
 class Poller(Thread):
     """Writes versions of what ``read`` gives, until it is stopped or the session ends.
 
-    Errors are noted in the folder, and reading goes on. While another driver writes
-    into the folder, this one stands by.
+    Errors are recorded in the folder, and polling goes on. While another driver writes
+    to the folder, this thread only waits.
 
     Parameters
     ----------
     read : callable
         Gives the table as a batch DataFrame.
     folder : VersionFolder
-        A folder that was described.
+        A folder with a description.
     every_s : float
         Seconds from one reading to the next.
     session : SparkSession
-        With its end there is nothing more to read.
+        Polling ends with this session.
     lead_us : int
-        How much later than they are found changes act.
+        Delay between detecting a change and applying it.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Poller(Thread):
             self._writer.close()
 
     def stop(self) -> None:
-        """Stop after the reading under way, if there is one."""
+        """Stop, after the present reading if there is one."""
         self._stopped.set()
         self.join(_PATIENCE_S)
 
@@ -108,7 +108,7 @@ def start_polling(
     session: SparkSession,
     lead_us: int,
 ) -> None:
-    """Poll into a folder; a poller of this process that did so before is stopped."""
+    """Start to poll into a folder; stop the former poller of this process."""
     with _pollers_lock:
         _stop(folder.path)
         poller = Poller(read, folder, every_s, session, lead_us)
@@ -117,14 +117,14 @@ def start_polling(
 
 
 def stop_polling(path: Path) -> bool:
-    """Stop polling into a folder; return whether somebody did."""
+    """Stop polling into a folder; return whether this process did poll."""
     with _pollers_lock:
         return _stop(path)
 
 
 @atexit.register
 def _stop_all() -> None:
-    """Stop before the interpreter ends, which a thread that reads would abort."""
+    """Stop before the interpreter exits: a thread that still reads would abort that."""
     with _pollers_lock:
         for path in list(_pollers):
             _stop(path)

@@ -32,14 +32,14 @@ _RECALLS = {
         "so_far_importance_variance",
     ),
 }
-"""Of each recall: what was emitted, what is missing, and the variance of that."""
+"""Counts behind each recall: results, missing results, and the variance of these."""
 
 
 def recall_columns(total: Mapping[str, Column]) -> list[Column]:
     """Recalls with their intervals, null if not known, and the state in words.
 
-    ``total`` are the counts over all shards. The same as
-    :func:`shedjoin.spec.recall.recall_of` says, in Spark's words.
+    ``total`` are the counts over all shards. The formulas are those of
+    :func:`shedjoin.spec.recall.recall_of`, as Spark expressions.
     """
     code, found = total["recall_code"], total["measured"] + total["missed"]
     nothing = (code == ESTIMATED) & (found <= 0)
@@ -65,7 +65,7 @@ def _interval(
 ) -> list[Column]:
     off = F.sqrt(variance) * WITHIN
     unknown = code > ESTIMATED
-    if "importance" in name:  # importances of both signs have no parts
+    if "importance" in name:  # with importances of both signs there is no recall
         unknown |= (measured < 0) | (missed + off < -MIXED * measured)
     missed = F.greatest(missed, F.lit(0.0))
     each = {

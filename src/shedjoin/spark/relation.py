@@ -38,7 +38,7 @@ _SHARD = "__shedjoin_shard"
 _HASHES = (LEFT_KEY, RIGHT_KEY)
 _ORDER = (LEFT_KEY, RIGHT_KEY, BEGIN, END, TOLD)
 _KEPT = 8
-"""Relations that a worker keeps; queries that are gone leave theirs behind."""
+"""Most relations that a worker keeps; those of stopped queries stay for a while."""
 
 
 class RelationPacker(Shipped):
@@ -58,9 +58,9 @@ class RelationPacker(Shipped):
 
 
 class SentRelation(Shipped):
-    """A relation that does not change, on its way to the workers.
+    """A relation that does not change, as it is sent to the workers.
 
-    A worker decodes it once, whatever the number of its tasks.
+    A worker decodes it once, for all its tasks.
     """
 
     def __init__(self, rows: pa.RecordBatch, routes: Routes) -> None:
@@ -75,7 +75,7 @@ class SentRelation(Shipped):
         return self.opened().side(stream)
 
     def opened(self) -> OpenedRelation:
-        """Give the relation as this worker keeps it."""
+        """The decoded relation, which this worker keeps."""
         if self._digest not in _OPENED:
             if len(_OPENED) >= _KEPT:
                 _OPENED.clear()
@@ -84,7 +84,7 @@ class SentRelation(Shipped):
 
 
 class OpenedRelation:
-    """A relation in a worker."""
+    """A decoded relation in a worker."""
 
     def __init__(self, blob: bytes, digest: str) -> None:
         self._digest = digest
@@ -117,7 +117,7 @@ _OPENED: dict[str, OpenedRelation] = {}
 def related(
     relation: DataFrame | None, spec: JoinSpec, numbers: list[int]
 ) -> tuple[list[DataFrame], SentRelation | None]:
-    """Changes of a relation as packed rows, or all of one that does not change."""
+    """Changes of a relation as packed rows, or the whole of a fixed relation."""
     if relation is None:
         return [], None
     if not relation.isStreaming:
@@ -132,7 +132,7 @@ def _sent(relation: DataFrame, spec: JoinSpec) -> SentRelation:
     parts = [_packed_rows(batch, spec) for batch in table.to_batches()]
     empty = _packed_rows(pa.RecordBatch.from_pylist([], table.schema), spec)
     rows = pa.concat_batches([empty, *parts])
-    # The same relation is the same bytes, in whatever order it was read.
+    # Sorted, so that the same relation gives the same bytes in any order of reading.
     order = [name for name in _ORDER if name in rows.schema.names]
     rows = rows.sort_by([(name, "ascending") for name in order])
     return SentRelation(rows, Routes.of(rows, spec.shards))
@@ -147,7 +147,7 @@ def _packed_rows(batch: pa.RecordBatch, spec: JoinSpec) -> pa.RecordBatch:
 
 
 def _usable(relation: DataFrame, spec: JoinSpec) -> DataFrame:
-    """Columns by place, as names may have dots; with the hashes that keys need."""
+    """Columns with names by place, as names may have dots, and the hashes of keys."""
     own = _of(spec)
     places = {name: f"c{place}" for place, (name, _) in enumerate(own.columns)}
     frame = relation.select([quoted(relation, name) for name in places]).toDF(
@@ -156,7 +156,7 @@ def _usable(relation: DataFrame, spec: JoinSpec) -> DataFrame:
     if not spec.direct:
         for side, keys in enumerate(own.keys):
             columns = [F.col(places[key]) for key in keys]
-            if side >= len(spec.streams):  # Spark passes over nulls; here they count
+            if side >= len(spec.streams):  # Spark's hash skips nulls; here they count
                 columns += [column.isNull() for column in columns]
             frame = frame.withColumn(_HASHES[side], F.xxhash64(*columns))
     return frame

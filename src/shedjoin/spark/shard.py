@@ -1,4 +1,4 @@
-"""One shard in a Spark worker: state in, step, state out."""
+"""One shard in a Spark worker: it reads its state, joins, and writes its state."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class SparkShard:
     blobs : Blobs
         Its stored state.
     handle : StatefulProcessorHandle
-        Sets the timer.
+        Sets the timer of the shard.
     settings : CopySettings
-        For the copies on this node.
+        Settings of the copies on this node.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class SparkShard:
         self._settings = settings
 
     def run_once(self, arrived: Sequence[Blob]) -> Step:
-        """Join all rows there are; nothing is kept."""
+        """Join all rows of a batch query; no state is kept."""
         join = self._restored(None, MemoryWorkspace())
         join.store.watermark_ms = BEGINNING_MS
         return join.step(arrived, BEGINNING_MS)
@@ -84,8 +84,9 @@ class SparkShard:
     ) -> Step:
         """Join one micro-batch, write what it changed, and set the next timer.
 
-        A shard is ``woken`` if its timer is what calls it: the engine then deletes that
-        timer itself. Of a join without a control folder ``messages`` is None.
+        ``woken`` says that the timer of the shard makes the call: the engine then
+        deletes that timer itself. ``messages`` is None in a join without a control
+        folder.
         """
         before = stored_directory(self._blobs, self._spec)
         if messages is not None:
@@ -98,9 +99,10 @@ class SparkShard:
         return report
 
     def _steer(self, before: Directory | None, messages: Messages) -> None:
-        """Apply what messages have set, also those of this micro-batch.
+        """Apply the settings of all messages, including those of this micro-batch.
 
-        It holds for the whole micro-batch, and is stored with what that changes.
+        They hold for the whole micro-batch, and are stored with the state that it
+        changes.
         """
         started = self._spec
         record = Record.of({} if before is None else before.control)
@@ -110,12 +112,12 @@ class SparkShard:
     def _join(
         self, before: Directory | None, arrived: Sequence[Blob], watermark_ms: int
     ) -> Step:
-        """Join a micro-batch on the copy of the state that this node has, or makes.
+        """Join a micro-batch on this node's copy of the state, or on a new copy.
 
-        Joined rows are given out as they are found, long before the state is written:
-        the engine keeps neither if the task fails. Where the files of this node fail,
-        the micro-batch is done again in memory, and what was given out is passed over:
-        a step gives the same batches every time.
+        Joined rows are emitted as they are found, long before the state is written. If
+        the task fails, the engine keeps neither of them. If files of this node fail,
+        the micro-batch is repeated in memory, and batches that were emitted before are
+        skipped: a step gives the same batches every time.
         """
         former = "" if before is None else before.token
         given = 0
@@ -139,7 +141,7 @@ class SparkShard:
             log.warning(
                 "Shard %d does without a copy of its state on this node: %s",
                 self._number,
-                str(error),  # who keeps the text need not keep the files open
+                str(error),  # a log that keeps the error itself would keep files open
             )
             if copies is not None:
                 copies.discard()
@@ -156,9 +158,9 @@ class SparkShard:
         )
 
     def _pass_time(self, before: Directory, watermark_ms: int) -> Report:
-        """Note the watermark in a shard that holds nothing and is given nothing.
+        """Store the watermark in a shard without residents and without arrivals.
 
-        The first shard reports it for all of them: a report costs as much as the rest.
+        Only the first shard reports it: a report costs as much as all the rest.
         """
         written = pass_time(
             before, self._spec, self._blobs, watermark_ms, self.record.facts()
@@ -189,10 +191,10 @@ class SparkShard:
     def _set_timer(
         self, before: Directory | None, watermark_ms: int, *, woken: bool
     ) -> None:
-        """Wake this shard when the watermark moves, rows or not.
+        """Set a timer that calls this shard when the watermark moves, rows or not.
 
-        It must then let go of what expires, and it must know the watermark of every
-        micro-batch to judge late rows in the next one.
+        The shard must then drop the rows that expire. It must also know the watermark
+        of every micro-batch, to find the late rows of the next one.
         """
         if before is None:
             self._handle.registerTimer(max(0, watermark_ms) + 1)
@@ -203,13 +205,13 @@ class SparkShard:
 
 
 def bucket_seed(query: str, shard: int) -> int:
-    """Seed of the buckets of a state that begins: clients do not know the query."""
+    """Seed of the buckets of a new state: secret, as clients do not know the query."""
     digest = sha256(f"{query} {shard}".encode()).digest()
     return int.from_bytes(digest[:8], "big", signed=True)
 
 
 def _after(given: int, joined: Step) -> Step:
-    """Pass over batches that were given out before."""
+    """Skip batches that were emitted before."""
     for _ in range(given):
         next(joined)
     return (yield from joined)

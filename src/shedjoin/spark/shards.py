@@ -1,11 +1,11 @@
 """Shard numbers that Spark's hash partitioning spreads evenly.
 
 Spark sends grouping key ``k`` to partition ``pmod(murmur3(k), partitions)``. Numbers
-0, 1, 2, ... would land at random (four of them on two partitions may fall 3 and 1),
-so the smallest numbers are taken that fill every partition equally, as many partitions
-as shards (or any divisor of that). They depend on the count alone: a checkpoint must
-find its shards under the same numbers whatever the session's settings are. Zero is
-always among them.
+0, 1, 2, ... would be spread at random: four of them on two partitions may fall 3 and 1.
+So the smallest numbers are taken that fill all partitions equally, if there are as many
+partitions as shards, or a divisor of that. The numbers depend on the count alone: a
+checkpoint must find its shards under the same numbers whatever the session's settings
+are. Zero is always among them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Objects on their way from the driver to the executors, with the version they are of.
+"""Objects that the driver sends to executors, with the version of this package.
 
-Executors have their own installation of this package. If it is of another version, what
-the driver sends may not fit; the executor then says that, before anything else.
+Executors have their own installation of this package. If that is another version, the
+objects of the driver may not fit. The executor then raises an error that says so,
+before anything else.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Shipped:
 
 
 def unpacked(version: str, content: bytes) -> object:
-    """Rebuild what the driver sent, if it was of the same version."""
+    """Rebuild an object of the driver; refuse one of another version."""
     if version != VERSION:
         raise VersionMismatchError(
             f"the driver runs shedjoin {version}, this executor has {VERSION}.",

@@ -1,4 +1,4 @@
-"""Arrivals on their way in: a micro-batch waits on disk where it is large."""
+"""Arrivals of a shard before they are joined: a large micro-batch waits on disk."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from shedjoin.columns.arrivals import Blob
 from shedjoin.spark.disk import log, writable_roots
 
 HELD_BYTES = 32 << 20
-"""Blobs of one shard that are held in memory; the others go to a file."""
+"""Most bytes of the blobs of one shard in memory; the other blobs go to a file."""
 
 
 class Spool:
     """The blobs of one shard and micro-batch.
 
-    They are taken in an order of their own, so all have to be there before the first
-    can be joined. The file has no name: it is gone with the process.
+    Blobs are joined in an order of their own, so all of them must be there before the
+    first is joined. The file has no name, so it disappears with the process.
     """
 
     def __init__(self) -> None:
@@ -34,14 +34,14 @@ class Spool:
 
     @staticmethod
     def of(blobs: Iterable[Blob]) -> Spool:
-        """Take all blobs in."""
+        """A spool with these blobs."""
         spool = Spool()
         for blob in blobs:
             spool.add(blob)
         return spool
 
     def add(self, blob: Blob) -> None:
-        """Take a blob in."""
+        """Add a blob."""
         size = len(blob.payload)
         large = self._held_bytes + size > HELD_BYTES
         if large and not self._failed and self._write(blob):
@@ -50,7 +50,7 @@ class Spool:
         self._held_bytes += size
 
     def blobs(self) -> list[Blob]:
-        """All blobs; those in the file are mapped."""
+        """All blobs; those in the file are memory-mapped."""
         if self._file is None or not self._filed:
             return self._held
         mapped = mmap.mmap(self._file.fileno(), self._end, access=mmap.ACCESS_READ)

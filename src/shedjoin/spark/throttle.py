@@ -1,4 +1,4 @@
-"""The time of micro-batches, kept by messages that the driver sends to the join."""
+"""Keeps micro-batches within their time, by messages from the driver to the join."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from shedjoin.spec.throttle import OPEN, Throttle
 log = logging.getLogger("shedjoin")
 
 _LEAST = 0.01
-"""Share below which it tells nothing of the results."""
+"""Least share from which the number of all results is extrapolated."""
 _CLOSER = 0.8
-"""A share so much smaller than the last one sent is sent at once."""
+"""A share below this part of the last one sent is sent at once."""
 
 
 def keep_time(
@@ -37,9 +37,10 @@ def keep_time(
     *,
     looks: bool,
 ) -> None:
-    """Have the driver watch the micro-batches of a join, and steer it.
+    """Make the driver watch the micro-batches of a join, and steer it.
 
-    ``looks`` says that it saves residents looked at, not rows stored.
+    ``looks`` says that work is saved by comparing fewer residents, not by storing
+    fewer rows.
     """
     if control is None:
         raise ParameterError(
@@ -56,15 +57,15 @@ def keep_time(
 class _Timekeeper(ProgressListener):
     """Compares the time of micro-batches with the budget, and sends throttles.
 
-    Nothing is lost with the driver: the throttle in force is in the state, and costs
-    are learned anew in a few micro-batches.
+    Nothing is lost if the driver fails: the throttle in force is in the state, and
+    costs are learned anew in a few micro-batches.
     """
 
     session: SparkSession
-    """Spark sets a listener's own ``spark`` under Connect only."""
+    """The session: Spark sets a listener's own ``spark`` under Connect only."""
 
     budget: Budget
-    """As the join was defined for the last time."""
+    """The budget of the latest definition of the join."""
 
     looks: bool
     """Whether it joins by predicates."""
@@ -74,7 +75,7 @@ class _Timekeeper(ProgressListener):
         self._queries: dict[str, _Query] = {}
 
     def look(self, progress: StreamingQueryProgress, counts: dict[str, Any]) -> None:
-        """Learn from a micro-batch with rows, and adapt."""
+        """Learn from a micro-batch with rows, and adapt the throttle."""
         run = str(progress.runId)
         if not progress.numInputRows:
             return
@@ -87,14 +88,14 @@ class _Timekeeper(ProgressListener):
                 self._queries[run] = _Query(interval, costs, looks=self.looks)
             join = f"{progress.id}-{self.name}"
             self._queries[run].adapt(progress, counts, self.budget, self.control, join)
-        except Exception:  # the query goes on without
+        except Exception:  # the query goes on without a change of its throttle
             log.exception("The time of micro-batches of %s is not kept", self.name)
 
     def _interval(self, progress: StreamingQueryProgress) -> float | None:
-        """Seconds between triggers; None if the query does not wait for any.
+        """Seconds between triggers; None if there is no interval, or if it is unknown.
 
-        Spark tells it nowhere in public: it is read from the query itself, and where
-        that is not possible, as under Spark Connect, the budget must be a time.
+        Spark has no public method for it, so it is read from the query in the JVM. If
+        that is not possible, as under Spark Connect, the budget must be a duration.
         """
         try:
             query = self.session.streams.get(str(progress.id))
@@ -144,17 +145,17 @@ class _Query:
         share = (Throttle(**told) if isinstance(told, dict) else OPEN).share
         first = self._started is None
         seen = self._observed(progress, counts, share)
-        if first:  # workers start and state is restored: its time tells nothing
+        if first:  # its time includes the start of workers and the restored state
             return
         interval = self._interval or 0.0
         throttle = self._throttling.adapt(seen, target, interval)
-        # Names that ``Control`` gives are in the order of time. A record forgets old
-        # entries: after a flood of messages the very one sent may not be there.
+        # Names that ``Control`` gives are in the order of time. A record drops old
+        # entries: after many messages, the one that was sent may not be in it.
         names = (e.name for e in record.entries if len(e.name) == len(self._sent))
         answered = max((name for name in names if name[:1].isdigit()), default="")
-        # What is not answered yet will be in force soon, so that a second message would
-        # do its work twice. But to close further cannot wait: while a query is behind,
-        # every micro-batch is longer than the one before.
+        # A message that is not applied yet will be in force soon: a second one would
+        # change the throttle twice. But a much smaller share is sent at once: while a
+        # query is behind, every micro-batch is longer than the one before.
         closer = throttle is not None and throttle.share < _CLOSER * self._asked
         if throttle is not None and (self._sent <= answered or closer):
             sent = {name: getattr(throttle, name) for name in throttle.__slots__}
@@ -185,9 +186,10 @@ class _Query:
         )
 
     def _missing(self, counts: dict[str, Any], share: float) -> float:
-        """Tell how many results there are for each one found.
+        """Number of all results for each result found.
 
-        While recall is not known it is what it was, or follows from the share.
+        While the recall is unknown, it is the last known number, or follows from the
+        share.
         """
         if share >= 1:
             return 1.0

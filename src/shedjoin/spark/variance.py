@@ -1,9 +1,9 @@
 """Variances and intervals as Spark expressions.
 
-Sums have numbers for names: ``weighted3`` is the sum A of quantity 3 over a cluster,
-``total3`` over a window, ``variance2_1`` the coefficient of R in the variance of
-aggregate 2. Every step below is a projection of its own, so that what it finds is
-computed once and not copied into each expression that uses it.
+Sums have numbers in their names: ``weighted3`` is the sum A of quantity 3 over a
+cluster, ``total3`` that over a window, ``variance2_1`` the coefficient of R in the
+variance of aggregate 2. Every step below is a projection of its own, so that its values
+are computed once and not copied into each expression that uses them.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from shedjoin.sampling.horvitz_thompson import (
 )
 
 _RESIDUE = 1e-6
-"""Share of its terms below which a ratio's variance is too small to square: the rest
-is rounding, and the clusters that weigh most could not be told."""
+"""Part of its terms below which the variance of a ratio is not squared: most of it is
+then rounding error, and does not show which clusters weigh most."""
 
 
 class Term(NamedTuple):
@@ -54,7 +54,7 @@ def make_plan(aggregates: Sequence[Aggregate]) -> Plan:
     quantities: dict[tuple[str, object], Quantity] = {}
 
     def number(quantity: Quantity) -> int:
-        # An expression can be told from another only by being the same object.
+        # Expressions cannot be compared by value, only by identity.
         source = quantity.source
         key = quantity.kind, id(source) if isinstance(source, Column) else source
         quantities.setdefault(key, quantity)
@@ -87,9 +87,9 @@ def cluster_sums(plan: Plan) -> Iterator[Column]:
 
 
 def window_sums(plan: Plan) -> Iterator[Column]:
-    """Sums over the clusters of a window; its weight is infinite if it is in doubt.
+    """Sums over the clusters of a window; the weight is infinite if one is marked.
 
-    A column of its own would change what a running query has stored.
+    A column of its own for the mark would change the stored state of running queries.
     """
     weight = F.when(_in_doubt(), math.inf).otherwise(F.col("weight"))
     yield F.max(weight).alias("weight")
@@ -143,7 +143,7 @@ def interval(term: Term, name: str) -> Iterator[Column]:
 
 
 def effective_clusters(plan: Plan) -> Column:
-    """The fewest of any aggregate; all clusters if nothing was left out."""
+    """The fewest effective clusters of any aggregate; all if nothing was left out."""
     counts = [F.col(f"effective{term.place}") for term in plan.terms]
     fewest = F.least(*counts) if len(counts) > 1 else counts[0]
     clusters = F.col("clusters").cast("double")
@@ -178,7 +178,7 @@ def _value(term: Term) -> Column:
         return total
     if term.denominator is not None:
         total = total / F.col(f"total{term.denominator}")
-    # Lazily: a division by zero is an error in Spark.
+    # Computed lazily: a division by zero is an error in Spark.
     return F.when(F.col(f"seen{term.numerator}") > 0, total)
 
 
@@ -193,7 +193,7 @@ def _spread(term: Term) -> Column:
 
 
 def _effective(term: Term) -> Column:
-    """Effective clusters; null if there is no variance to tell them by."""
+    """Effective clusters; null if there is no variance to estimate them from."""
     spread, least = F.col(f"spread{term.place}"), F.lit(0.0)
     if term.denominator is not None:
         above, below = (F.col(f"variance{term.place}_{power}") for power in (0, 2))

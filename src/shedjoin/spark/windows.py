@@ -1,7 +1,7 @@
 """Windows over the time of joined rows, and aggregates over them by Spark.
 
-A time that may lie behind the watermark is moved forward by its lag, so that no row is
-late for its window, and the windows are moved back when they are complete.
+If a time may lie behind the watermark, it is moved forward by its lag, so that no row
+is late for its window. The windows are moved back when they are complete.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Windows(NamedTuple):
 
     @staticmethod
     def of(window: Duration, slide: Duration | None) -> Windows:
-        """Check what the user asks for."""
+        """Parse and check the arguments of a user."""
         width_us = parse_duration(window)
         slide_us = width_us if slide is None else parse_duration(slide)
         if not 0 < slide_us <= width_us:
@@ -50,7 +50,7 @@ class Windows(NamedTuple):
 
 
 def moved_back(lag_us: int) -> Column:
-    """The windows as the user knows them."""
+    """The windows, moved back to the times that the user has given."""
     if lag_us == 0:
         return F.col("window")
     lag = F.lit(timedelta(microseconds=lag_us))
@@ -98,8 +98,8 @@ def aggregate(
     names = ["window", *groups, *aggregates]
     check_columns(names, ["window"], name_fold(results))
     when = event_time(results, time)
-    # Grouped by places: a grouping column with dots in its name is not found again,
-    # and one that Spark knows as event time would compete with the window.
+    # Grouping columns are renamed by place: Spark does not find names with dots again,
+    # and a column that it treats as event time would compete with the window.
     places = [f"_shedjoin_group{place}" for place in range(len(groups))]
     rows = results.select(
         "*",

@@ -1,4 +1,4 @@
-"""Packed rows: what travels between the stages of the query."""
+"""Packed rows: the form of data between the stages of the query."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ JOINED = StructType(
         StructField("counts", ArrayType(DoubleType()), nullable=True),
     ]
 )
-"""What the operator gives: blobs of results, and counts in the order of their names.
+"""Output of the operator: blobs of results, and counts in the order of their names.
 
-One column for all counts: a frame of fifty columns costs pandas more than a small shard
-costs altogether.
+All counts are in one column: a frame of fifty columns costs pandas more than a small
+shard costs altogether.
 """
 
 
 STEERED = StructType([*JOINED.fields, StructField("record", StringType())])
-"""The same of a join with a control folder: one row has the record of messages."""
+"""The same for a join with a control folder: one row has the record of messages."""
 
 CONTROL = -1
-"""In place of a stream: the blob is a control message, its digest the file's name."""
+"""Stream number of control messages; the digest of one is the name of its file."""
 
 
 _RULES = {
@@ -73,11 +73,11 @@ _RULES = {
     ("relation", "rows"): "key",
     ("relation", "copies"): "shard",
 }
-"""What decides where rows go, and where copies of rows go."""
+"""What decides to which shards rows go, and to which shards copies of rows go."""
 
 
 class Routing(Protocol):
-    """Says to which shards rows go that a fixed relation has."""
+    """Gives the shards of rows in a join through a relation that does not change."""
 
     placed: str
 
@@ -88,13 +88,13 @@ class Routing(Protocol):
 class Packing(NamedTuple):
     """How rows are packed.
 
-    The ``name`` of the join is there for Spark: of two equal joins in a query it would
-    shuffle the input once, and the second would then be told no watermark. With
-    ``beat`` the first task of the stage also sends every shard an empty row: in a
-    micro-batch with data each shard then sees the watermark, which it needs to judge
-    late rows of the next one, even if none of its own rows came. Rows are ``weighed``
-    if a column of importance follows their own columns. A join that is ``steered`` may
-    be given a budget, for which rows are counted.
+    The ``name`` of the join distinguishes equal joins in a query. Otherwise Spark would
+    shuffle their input once, and the second join would get no watermark. With ``beat``
+    the first task of the stage also sends every shard an empty row. In a micro-batch
+    with data, each shard then gets the watermark, even if none of its own rows came. It
+    needs the watermark to find the late rows of the next micro-batch. Rows are
+    ``weighed`` if a column of importance follows their own columns. Rows of a join that
+    is ``steered`` are counted, since it may be given a budget later.
     """
 
     name: str
@@ -164,7 +164,7 @@ class ControlPacker(Shipped):
         count = len(self._numbers)
         for batch in batches:
             for name, text in zip(*(c.to_pylist() for c in batch.columns), strict=True):
-                # An empty blob would only say that time has passed.
+                # An empty blob would only mark that time has passed.
                 blob, digest = text or b" ", name.encode()
                 yield _packed(
                     *(self._numbers, [CONTROL] * count),

@@ -1,4 +1,4 @@
-"""What is done once in every Python worker of Spark."""
+"""Settings and properties of Spark's Python workers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from pyspark import TaskContext
 
 @cache
 def settle_worker(role: str) -> None:
-    """Once per ``role``, take all that is loaded out of the garbage collector's sight.
+    """Exclude all loaded objects from garbage collection, once per ``role``.
 
     A reused worker runs a full collection after every task. With pyarrow, pandas and
-    numba loaded that walks half a million objects that never die, some 60 ms of every
-    task; frozen, they are skipped. Workers change roles, and each loads its own
-    modules: a worker that packed may join next, and only then load numba.
+    numba loaded, it visits half a million objects that are never freed, which takes
+    some 60 ms of every task. Frozen objects are skipped. Workers change roles, and each
+    role loads its own modules: a worker that packed may join next, and only then load
+    numba.
     """
     del role  # it is the key of the cache
     gc.collect()

@@ -1,4 +1,4 @@
-"""How much a join may hold, and how long a micro-batch may take."""
+"""Limits on what a join may hold, and on the time that a micro-batch may take."""
 
 from __future__ import annotations
 
@@ -26,44 +26,47 @@ _UNITS = {
 }
 _MOST = 1 << 60
 _NO_LIMIT = 1 << 50
-"""Rows of a join whose memory is not limited: more than any can hold."""
+"""Rows that a join without a memory budget may hold: more than any can hold."""
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]+)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """What a join may take, over all shards and streams.
+    """Limits on the memory and the time of a join, over all shards and streams.
 
-    The join stays exact until the budget is used up. Where keys say which shard rows go
-    to, shards share the budget: those with popular keys get more. At the end of every
-    micro-batch all shards together hold no more than the budget. Of two streams joined
-    by key columns memory and CPU may be limited together.
+    The join stays exact until the budget is used up. If keys decide which shard a row
+    goes to, the shards share the budget, and those with popular keys get more of it. At
+    the end of every micro-batch all shards together hold no more than the budget. For
+    two streams joined by key columns, memory and time can be limited together.
 
     Parameters
     ----------
     rows : int, optional
-        Residents at most.
+        Most rows that the join may hold.
     memory : str or int, optional
-        Bytes at most, such as ``"512 MB"`` or ``"2 GiB"``: payload, hot columns and
-        index. The goals then keep what brings most per byte. What the operator learns
-        comes on top: 1 to 3 MB a shard with two streams, by the keys that come, and up
-        to 6 MB with five.
+        Most bytes that the join may hold, such as ``"512 MB"`` or ``"2 GiB"``: payload,
+        the columns that it searches, and index. The goals then keep the rows that bring
+        most per byte. What the join learns comes on top: 1 to 3 MB for each shard with
+        two streams, depending on the keys, and up to 6 MB with five.
     cpu : float or str, optional
-        How long a micro-batch may take: a part of the trigger interval, such as 0.7, or
-        a time, such as ``"3 seconds"``, which a query without an interval needs.
+        Time that a micro-batch may take: a part of the trigger interval, such as 0.7,
+        or a duration, such as ``"3 seconds"``. A query without a trigger interval needs
+        a duration.
     split : float or sequence of float, optional
-        Part of the budget for the left side, from 0 to 1, or the part of each stream.
-        By default the streams share one pool and the row that is worth least leaves,
-        whichever stream it is of.
+        Part of the budget for the left stream, from 0 to 1, or the part of each stream.
+        By default the streams share one pool: the row that is worth least is dropped,
+        whichever stream it belongs to.
     recall : float, optional
-        Hold no more than keeps this recall of results, beside ``rows`` or ``memory``,
-        which are held at most. The least memory that does is worked out again for every
-        micro-batch, once two windows have passed. At least a 64th of what may be held
-        at most is in force. Every shard keeps the recall for itself, so that many
-        shards take more than one would: 1.4 times as much as measured with 4 of them.
+        Recall of the results to keep, with ``rows`` or ``memory`` as the upper limit.
+        The join then holds about the least memory that keeps this recall. It estimates
+        that memory again for every micro-batch, once two windows have passed, and uses
+        at least a 64th of the upper limit. Every shard keeps the recall by itself, so
+        several shards need more memory than one: in a measurement, 4 shards needed 1.4
+        times as much.
     by_shard : sequence of float, optional
-        Part of each shard, which add up to 1: a fixed division. By default shards share
-        the budget by what comes, or equally where no key says where rows go.
+        Part of each shard, if the division is to be fixed. The parts add up to 1. By
+        default shards share the budget by the rows that arrive, or equally if no key
+        decides where rows go.
 
     Examples
     --------
@@ -84,7 +87,7 @@ class Budget:
     recall: float | None = None
 
     def __repr__(self) -> str:
-        """Show what was said, as it was written."""
+        """Show the arguments that were given, as they were written."""
         said = {name: getattr(self, name) for name in self.__slots__}
         told = (f"{name}={is_!r}" for name, is_ in said.items() if is_ is not None)
         return f"Budget({', '.join(told)})"
@@ -140,7 +143,7 @@ class Budget:
             )
 
     def seconds(self, interval: float | None) -> float | None:
-        """How long a micro-batch may take; None if that is not limited, or not known.
+        """Seconds that a micro-batch may take; None if not limited, or not known.
 
         >>> Budget(cpu=0.7).seconds(5.0), Budget(cpu="3 seconds").seconds(None)
         (3.5, 3.0)
@@ -160,7 +163,7 @@ class Budget:
         return self.memory is not None
 
     def by_pool(self, usable: int, streams: int) -> tuple[int, ...]:
-        """Cut what a shard may use into pools; in one pool the first has all.
+        """Divide what a shard may use among pools; without ``split`` the first has all.
 
         >>> Budget(rows=9, split=0.3).by_pool(9, 2), Budget(rows=9).by_pool(9, 2)
         ((3, 6), (9, 0))
@@ -184,7 +187,7 @@ class Budget:
         return _cut(total, self.by_shard)[shard]
 
     def check(self, streams: int, shards: int) -> None:
-        """Refuse a budget that is cut for other streams or shards."""
+        """Refuse a budget with more or fewer parts than streams or shards."""
         self.by_pool(0, streams)
         if self.by_shard is not None and len(self.by_shard) != shards:
             raise ParameterError(
@@ -195,19 +198,19 @@ class Budget:
 
 
 def _cut(total: int, parts: Sequence[float]) -> tuple[int, ...]:
-    """Cut into parts, rounded as they add up: each by itself, they might be more."""
+    """Divide by parts. Running sums are rounded, so that the shares add up exactly."""
     ends = [round(total * sum(parts[:n])) for n in range(len(parts))]
     return tuple(end - start for start, end in pairwise([*ends, total]))
 
 
 def _parts(split: object) -> tuple[float, ...]:
-    """Part of each stream; a number is the part of the first of two."""
+    """Part of each stream. A single number is the part of the first of two streams."""
     parts = _each(split if isinstance(split, Sequence) else (split,))
     return parts if isinstance(split, Sequence) or not parts else (*parts, 1 - parts[0])
 
 
 def _each(parts: object) -> tuple[float, ...]:
-    """Numbers of a sequence; none if there is anything else."""
+    """The numbers of a sequence, or no numbers if any element is something else."""
     found = tuple(parts) if isinstance(parts, Sequence) else ()
     if any(isinstance(part, bool) or not isinstance(part, Real) for part in found):
         return ()
@@ -258,7 +261,7 @@ def parse_bytes(size: str | int) -> int:
 
 
 def _no_rows(given: object) -> ParameterError:
-    """Say what a text in place of a number of rows may have meant."""
+    """Error that guesses what a text in place of a number of rows means."""
     meant = ""
     if isinstance(given, str):
         size = f"rows={given}" if given.isdigit() else f"memory={given!r}"

@@ -1,4 +1,4 @@
-"""Cells: stretches of values that a join by distance is spread over shards by."""
+"""Cells: ranges of values by which a join by distance is spread over shards."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True, init=False)
 class Cells:
-    """Where to cut the values of a :class:`Band` into cells, and how far to split each.
+    """Ranges of values that spread a join by :class:`Band` over shards.
 
     A join by distance without a key is spread over shards by value. Each row of the
     first stream goes to the cell of its value. Rows of the other streams go to every
-    cell in which a row near them could lie, so each result is found once. A cell of
-    several ``pieces`` gives each of them a part of the first stream and all rows of
-    the others. :func:`shedjoin.cells_of` finds cells from a sample of the values.
+    cell in which a row near them could lie, so each result is found once. If a cell has
+    several ``pieces``, each piece gets a part of the rows of the first stream and all
+    rows of the others. :func:`shedjoin.cells_of` finds cells from a sample of the
+    values.
 
     Parameters
     ----------
     edges : sequence of numbers
-        Values at which a cell ends and the next one begins, ascending. Timestamps are
-        microseconds since 1970, dates days.
+        Values at which a cell ends and the next one begins, in ascending order.
+        Timestamps are microseconds since 1970, dates are days.
     pieces : sequence of int, optional
-        Into how many pieces each cell is split, one more than there are edges. Not at
-        all by default.
+        Number of pieces of each cell, one more than there are edges. By default no cell
+        is split.
 
     Examples
     --------
@@ -69,7 +70,7 @@ class Cells:
 
 
 def _number(value: object) -> float:
-    """Plain number, the same for 1 and 1.0: a digest is made of it."""
+    """Convert to a plain number. 1 and 1.0 become equal: a digest is made of them."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(
             f"cells have {value!r}, which is no number.",

@@ -11,7 +11,7 @@ from shedjoin.spec.predicates import Band, Predicate, Where
 Mixed: TypeAlias = Predicate | Sequence[object]
 """A predicate, or a list of key columns and predicates."""
 OnStreams: TypeAlias = OnEach | Mixed
-"""What streams are joined on."""
+"""Argument ``on=`` of a join."""
 
 
 class Conditions(NamedTuple):
@@ -22,22 +22,22 @@ class Conditions(NamedTuple):
 
     @property
     def keyless(self) -> bool:
-        """Whether predicates alone decide who matches."""
+        """Whether there are predicates, but no key columns."""
         no_keys = isinstance(self.keys, list) and not self.keys
         return no_keys and bool(self.predicates)
 
     @property
     def copies(self) -> bool:
-        """Whether rows can only meet if streams are copied to all shards."""
+        """Whether all streams but the first must be copied to every shard."""
         return self.keyless and not any(isinstance(p, Band) for p in self.predicates)
 
     def stream_keys(self, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-        """Key columns of each of several streams."""
+        """Key columns of each stream; none in a join by predicates alone."""
         return ((),) * len(names) if self.keyless else stream_keys(self.keys, names)
 
 
 def split_on(on: object) -> Conditions:
-    """Tell keys from predicates.
+    """Separate key columns from predicates.
 
     >>> split_on("id")
     Conditions(keys='id', predicates=())

@@ -1,4 +1,4 @@
-"""Which rows without a partner a join emits, in the words of PySpark."""
+"""Argument ``how=``: kinds of joins, as PySpark names them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SPELLINGS = {
 
 
 def asked_how(how: object) -> list[Asked]:
-    """List what ``how=`` asks of a join; nothing for an inner join.
+    """List the features that ``how=`` asks for; none for an inner join.
 
     >>> asked_how("inner"), asked_how("left_outer")[0][1]
     ([], "how='left_outer'")

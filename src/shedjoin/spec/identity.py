@@ -1,4 +1,4 @@
-"""What the stored state of a join depends on, and in what two joins differ."""
+"""What the stored state of a join depends on, and how two joins differ."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from shedjoin.spec.streams import JoinSpec
 
 _FREE = ("output", "shedding", "terms", "cells", "lateness_us")
-"""What may change freely, and what is treated apart."""
+"""Fields that may change between two starts, or that are treated separately."""
 
 
 class Identity(NamedTuple):
-    """A digest by which a state knows its join, and the facts behind it as JSON."""
+    """Digest of a join that is stored with its state, and the facts of it as JSON."""
 
     digest: str
     facts: str = "{}"
@@ -25,20 +25,21 @@ class Identity(NamedTuple):
 
 @lru_cache(maxsize=100)
 def identity_of(spec: JoinSpec, terms: tuple[tuple[object, ...], ...]) -> Identity:
-    """Sum a join up; asked for several times in every micro-batch of every shard.
+    """Digest of a join, with the facts that it is made of.
 
-    Functions of the terms are no part of it: each task is sent new ones.
+    It is cached, since every shard needs it several times in every micro-batch.
+    Functions in predicates are no part of it: each task is sent new copies of them.
     """
     facts = asdict(spec)
     for name in _FREE:
         del facts[name]
-    if terms:  # digests of joins without are as they were before there were any
+    if terms:  # digests of joins without predicates stay as older versions made them
         facts["terms"] = terms
     if spec.relation is None:
         del facts["relation"]
     else:
         del facts["relation"]["delay_us"]
-        if not spec.relation.told:  # as it was before there were any
+        if not spec.relation.told:  # likewise, without columns in results
             del facts["relation"]["told"]
     if spec.cells is not None:
         facts["cells"] = asdict(spec.cells)
@@ -47,7 +48,7 @@ def identity_of(spec: JoinSpec, terms: tuple[tuple[object, ...], ...]) -> Identi
 
 
 def differences(stored: str, current: str) -> list[str]:
-    """Say in what a stored join differs from that of the query, in plain words.
+    """List how a stored join differs from that of the query, in words.
 
     Examples
     --------
@@ -87,7 +88,7 @@ _PARTS = {
 
 
 def _of_stream(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    """What differs in one stream."""
+    """List the differences of one stream, in words."""
     stream = f"the {old['name']} stream"
     if old["keep_us"] != new["keep_us"]:
         waits = [own["keep_us"] / 1_000_000 for own in (old, new)]

@@ -27,9 +27,9 @@ class ByCategory:
     column : str
         Column with the categories.
     weights : mapping
-        Importance of each.
+        Importance of each category.
     default : float, default 0.0
-        Importance of all others.
+        Importance of all other categories.
 
     Examples
     --------
@@ -57,16 +57,16 @@ class ByCategory:
 
 @dataclass(frozen=True, slots=True)
 class ByRange:
-    """Importance of ordered values: one weight for each stretch between two edges.
+    """Importance of ordered values: one weight for each range between two edges.
 
     Parameters
     ----------
     column : str
         Column with the values.
     edges : sequence of numbers
-        Rising; a value on an edge belongs to the stretch above it.
+        In ascending order. A value on an edge belongs to the range above it.
     weights : sequence of float
-        Importance below the first edge, between each two, and from the last one on.
+        Importance below the first edge, between two edges each, and from the last on.
 
     Examples
     --------
@@ -102,7 +102,7 @@ Source: TypeAlias = str | ByCategory | ByRange
 
 @dataclass(frozen=True, slots=True)
 class Importances:
-    """Importance of the rows of streams, by name; the others have no say."""
+    """Importance of streams by name. Streams that are not named have none."""
 
     sources: tuple[tuple[str, Source | None], ...]
 
@@ -114,7 +114,7 @@ class Importances:
 def by_stream(
     importance: object, columns: Mapping[str, Sequence[str]], fold: Fold = str
 ) -> list[Any]:
-    """Importance of each stream; a single column counts on the streams that have it.
+    """Importance of each stream. A single column is that of each stream that has it.
 
     >>> by_stream({"b": "bid"}, {"a": ["x"], "b": ["bid"]})
     [None, 'bid']
@@ -195,11 +195,11 @@ def importance_of(source: Source | None, rows: pa.RecordBatch) -> FloatArray:
         return np.full(rows.num_rows, np.inf)
     column = evaluate(source, rows).cast(pa.float64()).fill_null(0.0)
     found: FloatArray = column.to_numpy(zero_copy_only=False)
-    # Sums and products of importance are to stay finite.
+    # Sums and products of importance must stay finite.
     return np.clip(np.nan_to_num(found, nan=0.0), -_LARGEST, _LARGEST)
 
 
 def _column(importance: object) -> str | None:
-    """Name of the column, if it is known: a Spark expression has any attribute."""
+    """Name of the column, or None: a Spark Column seems to have any attribute."""
     column = getattr(importance, "column", importance)
     return column if isinstance(column, str) else None

@@ -1,4 +1,4 @@
-"""Which columns are joined, and under which names they come out."""
+"""Key columns, and the names of the columns of the result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias
 from shedjoin.errors import ColumnError, ParameterError
 
 Fold: TypeAlias = Callable[[str], str]
-"""What is left of a name where names are compared; ``str`` for all of it."""
+"""Function that is applied to names before they are compared; ``str`` for none."""
 
 SIDES = ("left", "right")
 """Names of the streams of a join of two."""
@@ -20,7 +20,7 @@ SIDES = ("left", "right")
 class OutputColumn:
     """One column of the result: where it comes from and what it is called.
 
-    Without a ``stream`` it is something that the join itself says of a result.
+    If ``stream`` is None, the join itself adds the column.
     """
 
     stream: int | None
@@ -29,7 +29,7 @@ class OutputColumn:
 
 
 def check_pair(argument: str, given: object) -> tuple[str, str]:
-    """Refuse what does not name something of both sides."""
+    """Refuse a value that is not a pair of names."""
     if isinstance(given, Sequence) and not isinstance(given, str):
         names = tuple(given)
         if len(names) == len(SIDES) and all(isinstance(name, str) for name in names):
@@ -43,9 +43,10 @@ def check_pair(argument: str, given: object) -> tuple[str, str]:
 def resolve_columns(
     stream: str, names: Iterable[str], available: Sequence[str], fold: Fold = str
 ) -> tuple[str, ...]:
-    """Find columns as they are called; raise if a name is not one column's.
+    """Exact names of columns; raise if a name is that of none or of several.
 
-    Names are the same if they are after ``fold``; the exact name goes before others.
+    Names are equal if they are equal after ``fold``. A column with exactly the given
+    name goes before the others.
     """
     found = []
     for name in names:
@@ -71,9 +72,9 @@ def output_columns(
 ) -> tuple[OutputColumn, ...]:
     """Name the columns of the result, given those of each stream and its keys.
 
-    As in Spark's own join by name: keys of the same name come first and once, then
-    the other columns, stream by stream. A name that stands in several streams gets the
-    suffix of its stream.
+    As in Spark's own join by name, keys that have the same name in all streams come
+    first and once. The other columns follow, stream by stream. If several streams have
+    a column of the same name, the suffixes of the streams are appended.
     """
     shared = [
         names for names in zip(*keys, strict=True) if len(set(map(fold, names))) == 1

@@ -11,14 +11,14 @@ from shedjoin.errors import ParameterError
 from shedjoin.spec.keys import SIDES
 
 OnEach: TypeAlias = str | Sequence[str] | Mapping[str, str | Sequence[str]]
-"""Key columns: the same in all streams, or those of each."""
+"""Key columns: the same for all streams, or those of each."""
 
 FEWEST, MOST = 2, 5
 _Value = TypeVar("_Value")
 
 
 def check_streams(streams: object) -> tuple[str, ...]:
-    """Give the names of the streams, of which there are two to five."""
+    """Names of the streams; refuse fewer than two, or more than five."""
     fix = 'pass streams by name: {"orders": orders, "payments": payments}.'
     if not isinstance(streams, Mapping):
         raise ParameterError(f"{type(streams).__name__} is no mapping.", fix=fix)
@@ -73,14 +73,14 @@ def stream_keys(on: object, names: Sequence[str]) -> tuple[tuple[str, ...], ...]
 
 
 def _maps_columns(on: Mapping[str, object], names: Sequence[str]) -> bool:
-    """Whether a mapping may be one of columns of the left to those of the right."""
+    """Whether a mapping may map columns of the left stream to those of the right."""
     return bool(on) and not set(on) & set(names) and len(names) == len(SIDES)
 
 
 def by_name(
     argument: str, each: Mapping[str, _Value], names: Sequence[str]
 ) -> list[_Value]:
-    """Put what is given by name into the order of the streams."""
+    """Values that are given by name, in the order of the streams."""
     if set(each) != set(names):
         raise ParameterError(
             f"{argument} is given for {sorted(each, key=str)}, but the streams are "

@@ -15,7 +15,7 @@ from shedjoin.spec.window import Duration, parse_duration
 from shedjoin.types import BoolArray
 
 OPERATORS = ("=", "!=", "<", "<=", ">", ">=")
-"""What a :class:`Where` can compare two columns by."""
+"""Operators with which a :class:`Where` can compare two columns."""
 
 Test: TypeAlias = Callable[..., BoolArray]
 """A vectorised function: arrays of the same length in, one truth value for each row."""
@@ -25,17 +25,17 @@ Test: TypeAlias = Callable[..., BoolArray]
 class Band:
     """All pairs of rows lie within ``eps`` of each other: ``abs(a.x - b.x) <= eps``.
 
-    Both ends are included, and the answer is that of Spark SQL: a null, a NaN or an
-    infinity is near nothing. Integers are subtracted without overflow.
+    Both ends are included. As in Spark SQL, a null, a NaN or an infinity is near no
+    value. Integers are subtracted without overflow.
 
     Parameters
     ----------
     column : str or dict
         A column of numbers, dates or timestamps: the same in all streams, or that of
-        each by the name of its stream. Streams of a join of two are called ``"left"``
-        and ``"right"``.
+        each stream by its name. In a join of two, the streams are called ``"left"`` and
+        ``"right"``.
     eps : number, str or timedelta
-        How far apart values may be; of timestamps and dates a duration.
+        Greatest distance between two values; a duration for timestamps and dates.
 
     Examples
     --------
@@ -96,9 +96,9 @@ class Where:
 
     ``Where("a.x", "<", "b.y")`` compares as Spark SQL does: a NaN equals a NaN and is
     greater than all numbers, minus zero equals zero. ``Where(function, "a.x", "b.y")``
-    takes any columns of two or more streams. The function is given their values as
-    numpy arrays of the same length, and answers with one truth value for each place.
-    It must depend on the values alone: a repeated micro-batch asks again.
+    takes any columns of two or more streams. The function gets their values as numpy
+    arrays of the same length, and returns one truth value for each element. It must
+    depend on the values alone: if a micro-batch is repeated, it is called again.
 
     A row with a null in one of the columns matches nothing.
 
@@ -106,8 +106,8 @@ class Where:
     ----------
     *condition
         A column, one of ``=``, ``!=``, ``<``, ``<=``, ``>``, ``>=``, and a column of
-        another stream; or a function and its columns. Columns are written
-        ``"stream.column"``. Streams of a join of two are ``left`` and ``right``.
+        another stream. Or a function and its columns. Columns are written
+        ``"stream.column"``. In a join of two, the streams are ``left`` and ``right``.
 
     Examples
     --------

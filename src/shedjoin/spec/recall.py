@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 EXACT, ESTIMATED, NOTHING_FOUND = 0, 1, 2
 OTHER_BUDGET, PREDICATE, FAR_CELLS, LATE_RELATION, UNSTEADY, DROPPED = range(3, 9)
-"""Codes of what is known: all, an estimate, and reasons why there is none. Of several
-shards the greatest code counts."""
+"""Codes of the state of a recall: exact, estimated, and reasons why it is unknown.
+If shards have different codes, the greatest one counts."""
 WITHIN = 2.04
-"""Standard deviations to both sides of a 95 % interval: by Student's distribution, for
-variances come from 32 groups of keys."""
+"""Half width of a 95 % interval, in standard deviations. It is taken from Student's
+distribution, since a variance is estimated from 32 groups of keys."""
 MIXED = 0.02
-"""Part of the importance found from which on a negative importance that is missing is
-more than an estimate that is off: there are importances of both signs."""
+"""If the missing importance is below zero by more than this part of the importance
+found, there are importances of both signs: an estimate alone is not as far off."""
 STATES = {
     EXACT: "exact",
     ESTIMATED: "estimated",
@@ -32,7 +32,7 @@ STATES = {
     DROPPED: "unknown: rows that could still match were dropped by a policy that is "
     "no longer in force",
 }
-"""What a code says in words."""
+"""The codes in words."""
 
 
 class Recall(NamedTuple):
@@ -47,7 +47,7 @@ UNKNOWN = Recall(None, None, None)
 
 
 def state_code(code: int, measured: float, missed: float) -> int:
-    """The code that counts: where nothing was found or missed, nothing is known."""
+    """The code to report: an estimate without found and missing results is unknown."""
     if code == ESTIMATED and measured <= 0.0 and missed <= 0.0:
         return NOTHING_FOUND
     return code
@@ -61,13 +61,13 @@ def recall_of(
     Parameters
     ----------
     code : int
-        What is known.
+        State of the recall.
     measured : float
         Results that were emitted.
     missed, variance : float
-        Results that are missing, as estimated, and the variance of that.
+        Estimated number of missing results, and the variance of this estimate.
     signed : bool, default False
-        Whether these are importances, which may have both signs, and then no parts.
+        Whether these are importances. If those have both signs, there is no recall.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""When scores are computed again."""
+"""When the scores of residents are computed again."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from shedjoin.spec.window import Duration, parse_duration
 
 @dataclass(frozen=True, slots=True)
 class Amortised:
-    """After as many sheds as a part of the residents: constant cost per arrival.
+    """Compute scores again after a number of sheds that is a part of the residents.
+
+    The cost per arrival is then constant.
 
     Parameters
     ----------
@@ -29,23 +31,23 @@ class Amortised:
             )
 
     def sheds(self, residents: int) -> int:
-        """Sheds until the next time."""
+        """Number of sheds until scores are computed again."""
         return max(1, int(self.part * residents))
 
 
 @dataclass(frozen=True, slots=True)
 class Successive:
-    """At every shed, as in the papers. Costs as much as there are residents."""
+    """Compute scores again at every shed, as in the papers, for O(residents) each."""
 
     def sheds(self, residents: int) -> int:
-        """Sheds until the next time."""
+        """Number of sheds until scores are computed again."""
         del residents
         return 1
 
 
 @dataclass(frozen=True, slots=True)
 class Every:
-    """At every ``count``-th shed (k-successive); scores are stale in between."""
+    """Compute scores again at every ``count``-th shed (k-successive)."""
 
     count: int
 
@@ -57,26 +59,26 @@ class Every:
             )
 
     def sheds(self, residents: int) -> int:
-        """Sheds until the next time."""
+        """Number of sheds until scores are computed again."""
         del residents
         return self.count
 
 
 @dataclass(frozen=True, slots=True)
 class Adaptive:
-    """When results get worse: less importance lately than before.
+    """Compute scores again when the importance of results falls.
 
-    Scores are due when the importance gained in the last ``span`` instants is below
+    It has fallen if the importance gained in the last ``span`` instants is below
     ``1 - tolerance`` times that of the ``span`` instants before.
 
     Parameters
     ----------
     tolerance : float, default 0.1
-        How much worse it may get.
+        Part of the importance by which it may fall.
     instant : duration, default "1 second"
         Length of an instant.
     span : int, default 5
-        Instants that are compared.
+        Number of instants that are compared with as many before them.
     """
 
     tolerance: float = 0.1
@@ -92,7 +94,7 @@ class Adaptive:
             )
 
     def sheds(self, residents: int) -> int:
-        """Sheds until the next time: as many as it takes until results get worse."""
+        """A number that is never reached: the importance of results decides instead."""
         del residents
         return 1 << 62
 

@@ -14,38 +14,41 @@ RELATION = 2
 LEFT_KEY, RIGHT_KEY = "__shedjoin_left", "__shedjoin_right"
 """Columns of packed relation rows: 64-bit keys of the rows that they relate."""
 BEGIN, END = "__shedjoin_begin", "__shedjoin_end"
-"""When they are active, in microseconds: from the first time on, before the second."""
+"""Columns with the start (inclusive) and end (exclusive) of a row's validity, in
+microseconds."""
 TOLD = "__shedjoin_told"
-"""A hash of the columns that results contain: rows that differ in them are others."""
+"""Hash of the columns that results contain. Rows that differ in them are different
+rows."""
 DELETED = "__shedjoin_deleted"
-"""Whether the row says that others end, at its end."""
+"""Whether the row is a deletion: it ends other rows, at its own end."""
 ALWAYS_US = 1 << 62
-"""Before and after all times."""
+"""After all times; its negative is before all times."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelationSpec:
-    """What relation rows look like, and how they change.
+    """Columns of a relation, and how its rows change.
 
     Parameters
     ----------
     columns : tuple of (str, str)
         Names and types.
     keys : tuple of tuple of str
-        Columns that equal the keys of the left stream, and those of the right one. Of
-        a join with one stream, the columns that equal its keys, and all that tell
-        relation rows apart, those among them.
+        Columns that equal the keys of the left stream, and those that equal the keys of
+        the right one. In a join with one stream: the columns that equal its keys, and
+        all columns that identify a relation row, which include these.
     begin, end : str, optional
-        Columns of the times from which on a row is active, and before which. A null is
-        no limit.
+        Columns with the start (inclusive) and end (exclusive) of a row's validity. A
+        null is no limit.
     change : str, optional
-        Column that says ``"insert"`` or ``"delete"``, at the time in ``begin``.
+        Column with the kind of a change, ``"insert"`` or ``"delete"``. The column
+        ``begin`` has its time.
     delay_us : int
-        A row of a stream waits so long for a relation row, beyond the watermark.
+        Time for which rows of a stream wait for relation rows, beyond the watermark.
     fixed : bool
-        No relation row ever comes, changes or goes.
+        Whether the relation never changes.
     told : tuple of str
-        Columns that results of two streams contain.
+        Columns of the relation that results of two streams contain.
     """
 
     columns: tuple[tuple[str, str], ...]
@@ -59,7 +62,7 @@ class RelationSpec:
 
     @property
     def used_columns(self) -> tuple[str, ...]:
-        """Columns of keys and times, what changes, and what results contain."""
+        """Columns with keys, times and changes, and those that results contain."""
         when = (self.begin, self.end, self.change)
         named = (*self.keys[0], *self.keys[1], *when, *self.told)
         return tuple(dict.fromkeys(name for name in named if name is not None))
@@ -71,7 +74,7 @@ def check_relation(
     change: tuple[str, str] | None,
     fold: Fold = str,
 ) -> RelationSpec:
-    """Find out when relation rows are active: always, from and to, or by changes."""
+    """Find when relation rows are active: always, between two times, or by changes."""
     if valid is not None and change is not None:
         raise ParameterError(
             f"valid={valid!r} and change={change!r} both say when relation rows are "
@@ -102,7 +105,7 @@ def _two_columns(argument: str, given: object, what: str) -> tuple[str, str]:
 
 
 def parse_delay(delay: Duration) -> int:
-    """Microseconds for which rows wait for a relation row."""
+    """Time for which rows wait for a relation row, in microseconds."""
     delay_us = parse_duration(delay)
     if delay_us < 0:
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""What one shard reports about one micro-batch."""
+"""Counts that a shard reports for a micro-batch."""
 
 from __future__ import annotations
 
@@ -14,53 +14,55 @@ from shedjoin.spec.recall import ESTIMATED, STATES, Recall, recall_of, state_cod
 class Report:
     """Counts of one shard and micro-batch; they add up over shards.
 
-    ``seen``, ``late``, ``stored``, ``expired``, ``resident`` and ``shed`` have a count
-    for each stream.
+    ``seen``, ``late``, ``stored``, ``expired``, ``resident`` and ``shed`` have one
+    count for each stream.
 
-    ``seen = late + shed on arrival + stored``; ``stored`` rows are residents until they
-    expire or are shed; ``resident`` rows are those that a coming arrival could still
-    match. ``shed`` counts all sheds of a stream, and these say why, over all streams:
-    ``unadmitted`` and ``unretained`` (the policy did not want them), ``refused`` (worth
-    less than all residents), ``evicted`` (displaced), ``outlived`` (displaced when only
-    late rows could still match them), ``spent`` (of a uniform sample: no later match of
-    theirs is wanted).
+    ``seen = late + shed on arrival + stored``. ``stored`` rows are residents until they
+    expire or are shed. ``resident`` rows are those that a coming arrival could still
+    match. ``shed`` counts all rows of a stream that were shed. The following counts
+    give the reasons, over all streams. ``unadmitted`` and ``unretained`` rows were
+    dropped on arrival because the policy did not admit or retain them. ``refused`` rows
+    were worth less than all residents. ``evicted`` rows were displaced by others.
+    ``outlived`` rows were displaced when only late rows could still match them.
+    ``spent`` rows were in a uniform sample that contains none of their later matches.
 
     ``importance`` is that of the results. Lifetimes are in seconds, over all rows that
     left.
 
-    All shards may hold ``budget`` rows or bytes at the end of the micro-batch.
+    All shards together may hold ``budget`` rows or bytes at the end of the micro-batch.
 
-    ``missed`` results of the exact join are missing beside the ``measured`` ones, as
-    estimated, with a variance; likewise their importance. ``recall_code`` says what is
-    known: see ``recall_state``. Fields that begin with ``so_far`` are sums over all
-    micro-batches whose recall was known. An exact join would now hold
-    ``needed_rows``, in ``needed_bytes`` as its own ``state_bytes`` count them.
-    With another budget so many of ``expected_of`` results were to be ``expected``: see
+    ``measured`` results were emitted, and ``missed`` results of the exact join are
+    missing beside them. ``missed`` is an estimate, and has a variance. The same counts
+    exist for importance. ``recall_code`` is the state of the recall: see
+    ``recall_state``. Fields that begin with ``so_far`` are sums over all micro-batches
+    whose recall was known. An exact join would now hold ``needed_rows``, in
+    ``needed_bytes`` as its own ``state_bytes`` count them. With other budgets,
+    ``expected_quarter`` and so on of ``expected_of`` results are to be expected: see
     ``recall_at``.
 
-    A join by predicates with a CPU budget ``looked`` at so many residents, and would
-    have looked at ``looked_exact`` without a throttle, as estimated from the arrivals
-    that look at everything. Opening a basic window counts as 16 residents.
+    A join by predicates with a CPU budget compared arrivals with ``looked`` residents.
+    Without a throttle it would have compared them with ``looked_exact``. That is
+    estimated from the arrivals that are compared with all residents. Opening a basic
+    window counts as 16 residents.
 
-    Of a sample, ``weight`` is the sum of the results' weights: an estimate of how many
-    results there are. Of a uniform one, ``met`` counts the matches that residents met,
-    emitted or not.
-    ``checks`` are tests of the 95 % interval of that estimate on the monitored keys,
-    whose matches are all counted; ``checks_held`` of them contained the truth.
-    ``variance_*`` are predicted variances of that estimate by three schemes, up to a
-    factor that they share; ``keep=Sample()`` takes the least. With ``Sample(of="bid")``
-    they are those of the sum of that column.
+    In a sample, ``weight`` is the sum of the results' weights: an estimate of the
+    number of all results. In a uniform sample, ``met`` counts the matches of residents,
+    emitted or not. ``checks`` are tests of the 95 % interval of that estimate on the
+    monitored keys, whose matches are all counted. ``checks_held`` of them contained the
+    true number. ``variance_*`` are predicted variances of that estimate by three
+    schemes, up to a common factor; ``keep=Sample()`` takes the scheme with the least.
+    With ``Sample(of="bid")`` they are those of the sum of that column.
 
-    Of a join through a relation, ``changes`` of it came, of which ``changes_late`` were
-    too late for some rows, and ``relation`` rows of it have not ended.
+    In a join through a relation, ``changes`` of the relation came, and ``changes_late``
+    of them were too late for some rows. ``relation`` rows of it have not ended.
 
-    ``ahead`` rows lie more than the window after what both streams have reached, under
-    a budget more than the window after the clock of shedding, which may lead that a
-    little: they are joined as usual, but may have a wrong clock, or the other stream
-    may be silent. ``longest_chain`` is the longest
-    list of residents that a look-up went through: as long as the most popular key, or
-    longer where keys collide. Copies of state on the node were taken (``copy_hits``),
-    had to be made from the state store (``copy_misses``), or failed during the work
+    ``ahead`` rows lie more than the window after what both streams have reached. Under
+    a budget, they lie more than the window after the clock of shedding, which may be a
+    little later. They are joined as usual, but their time may be wrong, or the other
+    stream may be silent. ``longest_chain`` is the longest list of residents that a
+    look-up went through: as long as the most popular key has residents, or longer if
+    keys collide. Copies of state on the node were used (``copy_hits``), had to be made
+    from the state store (``copy_misses``), or failed during the work
     (``copy_fallbacks``).
     """
 
@@ -158,32 +160,32 @@ class Report:
 
     @property
     def importance_recall_low(self) -> float | None:
-        """The lower end of the 95 % interval of that."""
+        """The lower end of the 95 % interval of the importance recall."""
         return self._importance_recall.low
 
     @property
     def importance_recall_high(self) -> float | None:
-        """The upper end of the 95 % interval of that."""
+        """The upper end of the 95 % interval of the importance recall."""
         return self._importance_recall.high
 
     @property
     def recall_so_far(self) -> Recall:
-        """The recall of all micro-batches up to this one, where it was known."""
+        """The recall over all micro-batches so far in which it was known."""
         found, missed = self.so_far_measured, self.so_far_missed
         return recall_of(ESTIMATED, found, missed, self.so_far_variance)
 
     @property
     def importance_recall_so_far(self) -> Recall:
-        """The same for the importance of results."""
+        """The importance recall over all micro-batches so far in which it was known."""
         found, missed = self.so_far_importance, self.so_far_missed_importance
         variance = self.so_far_importance_variance
         return recall_of(ESTIMATED, found, missed, variance, signed=True)
 
     @property
     def recall_at(self) -> dict[float, float] | None:
-        """Recall to be expected with so many times the budget; None if not known.
+        """Recall to expect, by factor of the budget; None if not known.
 
-        Budgets that are smaller than the smallest one that was tried are left out.
+        Budgets below the smallest one that was tried are left out.
 
         >>> expected = dict(zip(OTHER_BUDGETS.values(), (40.0, 60.0, 90.0, 100.0)))
         >>> from dataclasses import replace
@@ -205,7 +207,7 @@ class Report:
     def recall_state(self) -> str:
         """``exact``, ``estimated``, or ``unknown`` with a reason.
 
-        It is exact if no row that was shed could have matched any more.
+        It is exact if no row that was shed could still have matched.
 
         >>> Report().recall_state
         'exact'
@@ -225,7 +227,7 @@ class Report:
 
     @property
     def fairness(self) -> float:
-        """Jain's index of the lifetimes of all rows that have left.
+        """Jain's fairness index of the lifetimes of all rows that have left.
 
         >>> five_five_five_zero = {"lifetimes": 15.0, "lifetimes_squared": 75.0}
         >>> Report(expired=(3, 0), shed=(1, 0), **five_five_five_zero).fairness
@@ -238,7 +240,7 @@ class Report:
 
     @property
     def scheme(self) -> str:
-        """Which sample of the join is predicted to tell most, and why.
+        """The sampling scheme with the least predicted variance, beside the others.
 
         >>> Report(variance_eq=9.0, variance_pps=3.0, variance_uniform=4.0).scheme
         'PpsCluster: variance 0.33 of EqCluster, 0.75 of Uniform'
@@ -256,7 +258,7 @@ class Report:
         return f"{best}: variance {', '.join(said)}"
 
     def counts(self, streams: Sequence[str]) -> dict[str, float]:
-        """Give all counts, those of streams under the names of their streams.
+        """All counts by name. A count of a stream has the name of the stream appended.
 
         >>> Report(seen=(3, 4)).counts(("left", "right"))["seen_right"]
         4
@@ -288,12 +290,12 @@ _COMBINE: dict[str, Callable[[float, float], float]] = {"sum": add, "max": max}
 
 
 def combine(name: str) -> Literal["sum", "max"]:
-    """How a count is put together over shards."""
+    """How the counts of shards are combined into one."""
     return "max" if name in _GREATEST else "sum"
 
 
 def count_types(streams: Sequence[str]) -> dict[str, type]:
-    """Names of all counts of a join, and whether they are whole numbers."""
+    """Names of all counts of a join, each with its type."""
     counts = Report().counts(streams)
     return {name: type(value) for name, value in counts.items()}
 
@@ -304,7 +306,7 @@ OTHER_BUDGETS = {
     2.0: "expected_double",
     4.0: "expected_fourfold",
 }
-"""Fields with the results to be expected with so many times the budget."""
+"""Fields with the results to expect, by factor of the budget."""
 _GREATEST = "watermark_ms", "longest_chain", "recall_code", "expected_from"
 _FIELDS = tuple(field.name for field in fields(Report))
 BY_STREAM = frozenset(f.name for f in fields(Report) if f.default == ())

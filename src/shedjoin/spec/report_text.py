@@ -1,4 +1,4 @@
-"""What a report says, in lines that people read."""
+"""A report as text."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def lines_of(
     streams: Sequence[str],
     recall_at: Mapping[float, float] | None = None,
 ) -> list[str]:
-    """Say what was counted, stream by stream, and what is known of the recall.
+    """Lines with the counts of each stream, and with the recall.
 
-    ``recall_at`` is the recall to expect with so many times the budget.
+    ``recall_at`` is the recall to expect, by factor of the budget.
     """
     lines = [_line("rows", [*streams, "all"])]
     for name in _BY_STREAM:
@@ -38,7 +38,7 @@ def lines_of(
 
 
 def _recalls(report: Report) -> list[str]:
-    """The recall in words, and that of importance where it is another one."""
+    """Lines with the recall, and with that of importance if it is a different one."""
     lines = [_known("recall", report.recall_so_far)]
     if report.so_far_importance != report.so_far_measured:
         lines.append(_known("importance recall", report.importance_recall_so_far))

@@ -18,12 +18,13 @@ if TYPE_CHECKING:  # a policy is made of models and kernels, far below a spec
 Discipline = Literal[
     "probe_then_insert", "shed_then_join", "shed_then_probe", "probe_then_shed"
 ]
-"""``probe_then_insert``: an arrival meets the other side, then is stored or not.
-``shed_then_join``: the arrivals of an instant are stored, shedding is done, and only
-who is left meets the other side (iJoin). ``shed_then_probe``: shedding is done as well,
-but all arrivals meet who is left, and those of their instant (star-streaming join).
-``probe_then_shed``: the arrivals of an instant meet the other side and each other
-before shedding is done."""
+"""Order of joining and shedding. ``probe_then_insert``: an arrival is joined with the
+other stream, then it is stored or not. ``shed_then_join``: the arrivals of an instant
+are stored, rows are shed, and only the arrivals that are left are joined (iJoin).
+``shed_then_probe``: the arrivals are stored and rows are shed, but then all arrivals
+are joined with the rows that are left and with those of their instant (star-streaming
+join). ``probe_then_shed``: the arrivals of an instant are joined with the other stream
+and with each other before rows are shed."""
 
 Combine = Literal["min", "max", "sum", "product", "mean"]
 """Importance of a pair from those of its two rows."""
@@ -33,9 +34,10 @@ Combine = Literal["min", "max", "sum", "product", "mean"]
 class Shedding:
     """Budget, policy and order of a join that sheds.
 
-    ``policy`` decides who stays within memory; ``load`` which work is done while the
-    ``throttle`` allows less than all, unless ``policy`` decides that too.
-    ``importance`` is that of a message, in place of the one that comes with the rows.
+    ``policy`` decides which rows are kept within the memory. ``load`` decides which
+    work is done while the ``throttle`` allows less than all work, unless ``policy``
+    decides that as well. ``importance`` is set by a control message, and replaces the
+    importance that comes with the rows.
     """
 
     budget: Budget
@@ -48,7 +50,7 @@ class Shedding:
     throttle: Throttle = OPEN
     importance: Importances | None = None
     keep: str = ""
-    """The argument of that name, for messages; empty if the policy came by itself."""
+    """The argument ``keep=`` as text, for messages; empty if the user gave none."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.budget, Budget):
@@ -63,22 +65,23 @@ class Shedding:
 
     @property
     def is_foreseen(self) -> bool:
-        """Whether it can be told what would be kept with another budget."""
+        """Whether it can be predicted which rows another budget would keep."""
         return self.discipline == "probe_then_insert" and self.policy.is_foreseen
 
     @property
     def learns(self) -> bool:
-        """Whether the models are asked, now or as soon as work has to be saved.
+        """Whether the join learns models.
 
-        Or needed to tell the recall: who keeps rows by their partners favours keys that
-        may not be monitored.
+        It does if its policy reads them, or if work may have to be saved. It also does
+        if the policy reads partners: such a policy favours keys that may not be
+        monitored, and the estimate of the recall has to account for that.
         """
         by_load = self.budget.cpu is not None or self.throttle.active
         return by_load or bool({"models", "partners"} & set(self.policy.reads))
 
     @property
     def tie(self) -> int:
-        """Sign of arrival numbers among equal scores: the lowest leaves first."""
+        """Sign of arrival numbers among equal scores: the lowest is shed first."""
         return 1 if self.policy.ties == "oldest" else -1
 
     @property
@@ -88,13 +91,13 @@ class Shedding:
 
     @property
     def coin_seed(self) -> int:
-        """Seed of the coins: that of a sample, whose own seed draws all of it."""
+        """Seed of the coins. A sampling policy uses its own seed for them."""
         own = self.policy.samples
         return int(getattr(self.policy, "seed", self.seed)) if own else self.seed
 
 
 def _no_budget(given: object) -> ParameterError:
-    """Say what a number or a mapping in place of a budget may have meant."""
+    """Error that guesses what a number or a mapping in place of a budget means."""
     meant = 'memory="512 MB"'
     if isinstance(given, Mapping):
         meant = ", ".join(f"{name}={value!r}" for name, value in given.items())

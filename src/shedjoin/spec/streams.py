@@ -1,4 +1,4 @@
-"""What a join is: the part of it that its stored state depends on."""
+"""The specification of a join and of its streams."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ HASH_COLUMN = "__shedjoin_hash"
 IMPORTANCE_COLUMN = "__shedjoin_importance"
 """Added to packed rows of a stream that has importance."""
 WEIGHT_COLUMN = "_weight"
-"""Of a sampled result: 1 / the probability that it was emitted."""
+"""Column of a sampled result: 1 / the probability that it was emitted."""
 CLUSTER_COLUMN = "_cluster"
-"""Of a sampled result: which results were emitted together."""
+"""Column of a sampled result: the results that were emitted together with it."""
 PAIR = 2
-"""Streams of a join of two."""
+"""Number of streams of a join of two."""
 ANCHOR = 0
 """Without a key, rows of this stream go to one shard and rows of others are copied."""
 Placement: TypeAlias = Literal["key", "cells", "copies", "relation"]
-"""How rows find their shards: by key, by cells of a Band, copied to all of them, or by
-the key of the right stream, with rows of the left one copied."""
+"""How rows are assigned to shards: by key; by cells of a Band; copied to all of them;
+or by the key of the right stream, with rows of the left one copied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ class StreamSpec:
     """One stream: its columns as (name, type), its key columns and its event time.
 
     Its rows are kept for ``keep_us`` after their own time. In a join of two streams
-    that may be negative: the other stream's rows must then come so much earlier. Rows
-    that come in time may lie ``lag_us`` behind the watermark: they are results of
-    another join, and waited there for others.
+    that may be negative: rows of the other stream must then be that much earlier. If
+    the stream is the result of another join, its rows waited there for others. Rows
+    that come in time may then lie ``lag_us`` behind the watermark.
     """
 
     name: str
@@ -56,17 +56,18 @@ class StreamSpec:
 class JoinSpec:
     """One join of two or more streams; streams are known by their number.
 
-    Rows of the times t are a result if ``max(t) - t[j] <= keep_us`` of every stream j.
+    Rows with the times t form a result if ``max(t) - t[j]`` is at most ``keep_us`` of
+    stream j, for every stream j.
 
-    ``direct`` says that the key is a single column of at most 64 bits: the kernels
-    then compare the key itself, and no hash is carried or checked. Streams without key
-    columns all have the same key.
+    ``direct`` says that the key is a single column of at most 64 bits. The kernels
+    then compare the key itself, and no hash is carried or checked. If streams have no
+    key columns, all their rows have the same key.
 
-    With a ``relation`` the keys of both streams are those of a row of it, each its own.
-    A single stream is joined with the rows of the relation themselves.
+    With a ``relation``, two rows match if a row of the relation has the keys of both. A
+    single stream is joined with the rows of the relation themselves.
 
-    ``terms`` are what else rows of a result must meet. ``cells`` are those of the first
-    Band; None are cells of equal width.
+    ``terms`` are the other conditions that rows of a result must meet. ``cells`` are
+    those of the first Band; None stands for cells of equal width.
 
     ``lateness_us`` is the longest delay of a watermark behind the greatest time of its
     stream: how far rows may come out of order.
@@ -84,7 +85,7 @@ class JoinSpec:
 
     @property
     def join_kind(self) -> JoinKind:
-        """Which column of the capability table says what goes with this join."""
+        """The column of the capability table for this join."""
         if self.relation is not None:
             return JoinKind.THROUGH if len(self.streams) == PAIR else JoinKind.LOOKUP
         if len(self.streams) == PAIR:
@@ -93,7 +94,7 @@ class JoinSpec:
 
     @property
     def placement(self) -> Placement:
-        """How rows find their shards."""
+        """How rows are assigned to shards."""
         if self.relation is not None and len(self.streams) == PAIR:
             return "relation"
         if self.streams[ANCHOR].keys:
@@ -108,7 +109,7 @@ class JoinSpec:
 
     @property
     def bounded(self) -> bool:
-        """Whether memory is limited, and a result is more than two rows of one key."""
+        """Whether memory is limited and the join is not of two streams by key alone."""
         limits = self.shedding is not None and self.shedding.budget.limits_memory
         return limits and (bool(self.terms) or len(self.streams) > PAIR)
 
@@ -118,7 +119,7 @@ class JoinSpec:
         return self.shedding is not None and self.shedding.policy.samples
 
     def with_terms(self, terms: tuple[Term, ...], cells: Cells | None) -> JoinSpec:
-        """Say what else rows of a result must meet, and how they find their shards."""
+        """Add predicates, and the cells by which rows are assigned to shards."""
         if not isinstance(cells, Cells | None):
             raise ParameterError(
                 f"cells={cells!r} are no cells.",
@@ -142,7 +143,7 @@ class JoinSpec:
         *,
         direct: bool,
     ) -> JoinSpec:
-        """Say that a relation has the keys of both streams."""
+        """Add a relation that has the keys of both streams."""
         streams = tuple(
             replace(stream, keys=own)
             for stream, own in zip(self.streams, keys, strict=True)
@@ -150,14 +151,14 @@ class JoinSpec:
         return replace(self, streams=streams, direct=direct, relation=relation)
 
     def with_shedding(self, shedding: Shedding | None) -> JoinSpec:
-        """Say how the join sheds; of a sample, results have two more columns."""
+        """Add how the join sheds. Results of a sample have two more columns."""
         if shedding is not None:
             self.check_shedding(shedding)
         spec = replace(self, shedding=shedding)
         if not spec.samples:
             return spec
         added = (WEIGHT_COLUMN, CLUSTER_COLUMN)
-        # Spark knows no case: a column _WEIGHT would make _weight ambiguous.
+        # Spark ignores case: a column _WEIGHT would make _weight ambiguous.
         taken = [column.name for column in self.output if column.name.lower() in added]
         if taken:
             raise ColumnError(
@@ -188,11 +189,11 @@ class JoinSpec:
         return max(stream.lag_us for stream in self.streams)
 
     def late_us(self, stream: int, watermark_ms: int) -> int:
-        """Rows of a stream up to this time are late."""
+        """The time up to which rows of a stream are late."""
         return 1000 * watermark_ms - self.streams[stream].lag_us
 
     def expired_us(self, stream: int, watermark_ms: int) -> int:
-        """Nothing can match residents of a stream up to this time, nor relate them."""
+        """The time up to which residents of a stream can no longer be matched."""
         others = [own for n, own in enumerate(self.streams) if n != stream]
         waits_us = max(own.lag_us for own in others)
         expired_us = 1000 * watermark_ms - self.streams[stream].keep_us - waits_us
@@ -202,15 +203,15 @@ class JoinSpec:
         return min(expired_us, passed_us - self.relation.delay_us)
 
     def all_expired_us(self, watermark_ms: int) -> int:
-        """Nothing can match residents of any stream up to this time any more."""
+        """The time up to which residents of no stream can be matched any more."""
         streams = range(len(self.streams))
         return min(self.expired_us(stream, watermark_ms) for stream in streams)
 
     def fingerprint(self) -> str:
         """Short digest of all that the stored state depends on.
 
-        The names of the result's columns are left out: they may change freely. So may
-        budget, policy and the delay of watermarks.
+        The names of the result's columns, the budget, the policy and the delay of
+        watermarks are left out: they may change between two starts.
         """
         return self.identity().digest
 

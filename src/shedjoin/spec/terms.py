@@ -1,4 +1,4 @@
-"""Predicates as a join knows them: streams by number, columns by their own names."""
+"""Predicates of a join, with streams by number and columns by their exact names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BandTerm:
 
     @property
     def streams(self) -> tuple[int, ...]:
-        """The streams that it is about, by place of their column."""
+        """Numbers of the streams that it compares, one for each column."""
         return tuple(range(len(self.columns)))
 
     @property
@@ -51,9 +51,9 @@ class CompareTerm:
 
 @dataclass(frozen=True, slots=True)
 class CheckTerm:
-    """A test of columns of several streams, made of results that hold otherwise.
+    """A test of columns of several streams, made when all other terms hold.
 
-    It is a function of arrays, or a comparison of values that are no numbers.
+    It is a function of arrays, or a comparison of values that are not numbers.
     """
 
     streams: tuple[int, ...]
@@ -62,7 +62,7 @@ class CheckTerm:
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """What stored state depends on: what a function does may change."""
+        """What stored state depends on. What a function does may change."""
         known = (self.test,) if isinstance(self.test, str) else ()
         return ("test", self.streams, self.columns, *known)
 
@@ -73,7 +73,7 @@ Term: TypeAlias = BandTerm | CompareTerm | CheckTerm
 def compared(
     terms: tuple[Term, ...], stream: int
 ) -> Iterator[tuple[int, BandTerm | CompareTerm, str]]:
-    """Bands and comparisons of a stream: their number, themselves, its column there.
+    """Bands and comparisons of a stream: number, term, and the stream's column in it.
 
     >>> [each[::2] for each in compared((BandTerm(("x", "y"), 1.0, "float64"),), 1)]
     [(0, 'y')]
@@ -84,7 +84,7 @@ def compared(
 
 
 def columns_of(terms: tuple[Term, ...], stream: int) -> tuple[str, ...]:
-    """Columns of a stream that conditions name: a row with a null there has no match.
+    """Columns of a stream that predicates name. A row with a null in one has no match.
 
     >>> columns_of((BandTerm(("x", "y"), 1.0, "float64"),), 1)
     ('y',)

@@ -8,17 +8,17 @@ from numbers import Real
 from shedjoin.errors import ParameterError
 
 _MOST = 1e9
-"""Work of a row or a result: sums and squares of it are to stay finite."""
+"""Most work of a row or a result, so that sums and squares of it stay finite."""
 
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """The share of a join's work that is to be done, and what work is.
+    """The share of a join's work that is to be done, and how work is counted.
 
     Work is counted, not timed: ``update`` for every row that is stored, ``match`` for
-    every result. All of it is what the join would do if it stored every row. What a
-    join cannot save, such as reading its input, is not part of it. In a join by
-    predicates ``update`` is the work of looking at one resident.
+    every result. All work is what the join would do if it stored every row. Work that a
+    join cannot save, such as reading its input, does not count. In a join by predicates
+    ``update`` is the work of comparing an arrival with one resident.
 
     Parameters
     ----------
@@ -64,4 +64,4 @@ class Throttle:
 
 
 OPEN = Throttle()
-"""Nothing is saved."""
+"""A throttle that saves no work."""

@@ -62,16 +62,16 @@ def _microseconds(value: Duration) -> float:
 class Within:
     """The window: ``left.t - before <= right.t <= left.t + after``, both ends included.
 
-    At least one of both is given, by name; the other is then no time at all.
+    At least one of both is given, by name. The other is then zero.
 
     Parameters
     ----------
     before : str or timedelta
-        How far before the left row the right row may lie. Negative: it must come
-        that much later.
+        How far before the left row the right row may lie. If negative, the right row
+        must lie at least that much later.
     after : str or timedelta
-        How far after the left row the right row may lie. Negative: it must come
-        that much earlier.
+        How far after the left row the right row may lie. If negative, the right row
+        must lie at least that much earlier.
 
     Examples
     --------
@@ -121,6 +121,6 @@ class Within:
 
 
 WithinEach: TypeAlias = Duration | Mapping[str, Duration]
-"""How long rows wait for the others: the same for all streams, or of each."""
+"""How long rows wait for the others: one duration for all streams, or one for each."""
 WithinPair: TypeAlias = WithinEach | Within
-"""The same for two streams, or their window."""
+"""The same for two streams, or the window between them."""

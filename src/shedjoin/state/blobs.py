@@ -10,26 +10,27 @@ import pyarrow as pa
 from shedjoin.columns.ipc import decode_batch, encode_rows
 from shedjoin.errors import StateMismatchError
 
-DIRECTORY, FACTS = -1, -2
-"""The numbers under which the directory is stored, and the facts of the join, which are
-written once; segments count from zero."""
+DIRECTORY = -1
+"""Number of the directory. Segments count from zero, logs downwards from here."""
+FACTS = -(1 << 62)
+"""Number of the facts of the join, which are written once: far from all logs."""
 
 
 class Blobs(Protocol):
     """Numbered blobs of one shard: the truth about its state."""
 
     def get(self, number: int) -> bytes | None:
-        """Give a blob, or None."""
+        """Return a blob, or None if there is none."""
 
     def put(self, number: int, blob: bytes) -> None:
         """Store a blob in place of an older one."""
 
     def remove(self, number: int) -> None:
-        """Forget a blob."""
+        """Remove a blob."""
 
 
 def load_segment(blobs: Blobs, number: int) -> pa.RecordBatch:
-    """Read a blob that must be there."""
+    """Read a blob; raise if it is missing."""
     blob = blobs.get(number)
     if blob is None:
         raise StateMismatchError(
@@ -40,10 +41,11 @@ def load_segment(blobs: Blobs, number: int) -> pa.RecordBatch:
 
 
 class Commit:
-    """What one micro-batch writes, and the token of the state that this makes.
+    """Writes of one micro-batch, and the token of the resulting state.
 
-    The token is a hash over the token of the state before and every byte written:
-    states of equal tokens are equal, byte for byte, whoever computed them.
+    The token is a hash over the token of the state before and every byte written.
+    States with equal tokens are therefore equal, byte for byte, whichever task computed
+    them.
 
     Parameters
     ----------
@@ -74,12 +76,12 @@ class Commit:
         return load_segment(self._blobs, number)
 
     def remove(self, number: int) -> None:
-        """Forget a blob."""
+        """Remove a blob."""
         self._note(number, b"")
         self._blobs.remove(number)
 
     def token(self, directory: bytes) -> str:
-        """Tell the token of the state whose directory, but for the token, this is."""
+        """Token of the state; ``directory`` is its directory without the token."""
         self._note(DIRECTORY, directory)
         return self._hash.hexdigest()
 

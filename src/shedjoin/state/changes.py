@@ -1,9 +1,10 @@
-"""A log of changes: how a large array is stored without writing it whole.
+"""A log of changes: stores a large array without writing all of it each time.
 
-Each micro-batch adds a part with the entries that changed. Eight parts of one level
-become one of the next level, so there are few parts however many micro-batches there
-were; and when the parts together have become more than the whole, the whole takes their
-place. So what is written follows what changed, and what is read again what there is.
+Each micro-batch adds a part with the entries that changed. Eight parts of one level are
+merged into one of the next level, so there are few parts after any number of
+micro-batches. When the parts together have about twice as many entries as the array,
+the whole array is written in their place. So the bytes written follow what changed, and
+the bytes read again follow the size of the array.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import pyarrow as pa
 from shedjoin.state.blobs import Blobs, Commit, load_segment
 
 LOGS = 2
-"""Logs that a shard has; their blobs share the numbers below the directory's."""
+"""Number of logs in a shard. Their blobs have numbers below that of the directory."""
 _FIRST = -2
 _MERGED = 8
 
@@ -36,11 +37,11 @@ class ChangeLog:
     Parameters
     ----------
     log : int
-        Which of the logs of a shard.
+        Number of the log within the shard.
     key : str
-        The column that tells the entry; later parts overrule earlier ones.
+        The column that identifies an entry. Later parts overrule earlier ones.
     parts : sequence of Part
-        What is stored, oldest first.
+        The stored parts, oldest first.
     """
 
     def __init__(self, log: int, key: str, parts: Sequence[Sequence[int]] = ()) -> None:
@@ -49,21 +50,21 @@ class ChangeLog:
         self.parts = [Part(*part) for part in parts]
 
     def read(self, blobs: Blobs) -> Iterator[pa.RecordBatch]:
-        """All parts, in the order in which they overrule each other."""
+        """Read all parts, oldest first; later parts overrule earlier ones."""
         return (load_segment(blobs, part.number) for part in self.parts)
 
     def is_long(self, more: int, whole: int) -> bool:
-        """Whether the whole is to be written instead of so many more changes."""
+        """Whether to write all ``whole`` entries instead of ``more`` changes."""
         entries = sum(part.entries for part in self.parts)
         return entries + more > 2 * whole + 1024
 
     def forget(self, changes: Commit) -> None:
-        """Remove all parts: the whole follows."""
+        """Remove all parts, as the whole array is written next."""
         while self.parts:
             changes.remove(self.parts.pop().number)
 
     def add(self, entries: pa.RecordBatch, changes: Commit) -> None:
-        """Write what changed, if anything did."""
+        """Write the entries that changed, if there are any."""
         level = 0
         while entries.num_rows:
             last = self.parts[1 - _MERGED :]
@@ -82,7 +83,7 @@ class ChangeLog:
             level += 1
 
     def _latest(self, parts: list[pa.RecordBatch]) -> pa.RecordBatch:
-        """One part in place of several: of each entry its last state."""
+        """Merge parts into one that has the last state of each entry."""
         rows = pa.concat_batches(parts)
         backwards = rows[self._key].to_numpy()[::-1]
         _, last = np.unique(backwards, return_index=True)

@@ -1,8 +1,8 @@
 """The directory of a shard: all of its state but the rows, as bytes.
 
-The directory is an Arrow stream whose rows are the segments and whose schema
-metadata carries the rest as JSON: the format number, the fingerprint of the join, what
-all joins share, and a part of the operator's own. Never pickle.
+The directory is an Arrow stream whose rows are the segments. Its schema metadata holds
+the rest as JSON: the format number, the fingerprint of the join, what all joins share,
+and a part that only the operator reads. Pickle is not used.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from shedjoin.state.segments import Segment
 
 FORMAT = 6
 _OLDEST = 4
-"""It had no record of control messages. What was learned up to format 5 is forgotten:
-counts of keys were others."""
+"""Oldest format that can be read. It has no record of control messages. Models stored
+in formats up to 5 are dropped, because they counted keys differently."""
 TOKEN_BYTES = 64
 _ARROW_STREAM = b"\xff" * 4
 _META = b"shedjoin"
@@ -31,10 +31,10 @@ _SEGMENTS = pa.schema([(name, pa.int64()) for name in Segment._fields])
 class Directory(NamedTuple):
     """All of a shard's state but its rows.
 
-    ``kind`` is the operator that wrote it, and ``own`` what only that operator reads.
-    ``control`` is the record of control messages, empty if there were none.
-    ``token`` is the identity of the state. It is a hash over all that is stored, these
-    bytes included, and so stands before them.
+    ``kind`` is the operator that wrote it, and ``own`` is read only by that operator.
+    ``control`` is the record of control messages, empty if there were none. ``token``
+    identifies the state. It is a hash over everything stored, the bytes of the
+    directory included, so it is stored in front of them.
     """
 
     segments: tuple[Segment, ...]
@@ -47,7 +47,7 @@ class Directory(NamedTuple):
 
 
 def encode_directory(directory: Directory, fingerprint: str) -> bytes:
-    """Bytes of a directory without its token, the same for the same content."""
+    """Bytes of a directory without its token; equal content gives equal bytes."""
     facts = {"format": FORMAT, "fingerprint": fingerprint} | directory._asdict()
     del facts["segments"], facts["token"]
     text = json.dumps(facts, sort_keys=True).encode()
@@ -62,9 +62,9 @@ def encode_directory(directory: Directory, fingerprint: str) -> bytes:
 def decode_directory(
     blob: bytes, join: Identity, stored: Callable[[], bytes | None]
 ) -> Directory:
-    """Read a directory; refuse another format and another join's state.
+    """Read a directory; raise if its format or its join is another one.
 
-    ``stored`` gives the facts of the join that wrote it, if they were stored.
+    ``stored`` returns the facts of the join that wrote it, or None if there are none.
     """
     token, blob = split_token(blob)
     with pa.ipc.open_stream(blob) as reader:
@@ -79,12 +79,12 @@ def decode_directory(
 
 
 def with_token(token: str, blob: bytes) -> bytes:
-    """A directory as it is stored."""
+    """Bytes of a directory as they are stored."""
     return token.encode() + blob
 
 
 def split_token(blob: bytes) -> tuple[str, bytes]:
-    """Token and directory; those of formats before 3 have the token inside."""
+    """Split into token and directory; before format 3 the token is inside."""
     if blob[:4] == _ARROW_STREAM:
         return "", blob
     return blob[:TOKEN_BYTES].decode(), blob[TOKEN_BYTES:]
@@ -113,7 +113,7 @@ def _another_join(stored: bytes | None, current: Identity) -> StateMismatchError
     more = ""
     if "shards" in found:
         more = (
-            " The number of shards follows spark.sql.shuffle.partitions, unless "
+            " The number of shards follows spark.sql.shuffle.partitions unless "
             "options=shedjoin.Options(shards=...) says it."
         )
     return StateMismatchError(

@@ -1,4 +1,4 @@
-"""Which segments to put together, so that tiny micro-batches do not leave thousands."""
+"""Which segments to merge, so that tiny micro-batches do not leave thousands."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _SMALLEST_BYTES = 1 << 12
 def newest_to_merge(segments: Sequence[Segment]) -> int:
     """Count the newest segments of a stream to merge, as a counter to base eight.
 
-    Eight neighbours of about the same small size, a level, become one of the next
-    level; if that makes eight there, they go along. Segments over 1 MiB are never
-    merged: what a batch writes stays proportional to what it brought, however long the
-    window is.
+    Eight adjacent segments of one level, that is of about the same small size, become
+    one segment of the next level. If the next level then has eight, they are merged at
+    once. Segments of 1 MiB or more are never merged. So a micro-batch writes in
+    proportion to its arrivals, however long the window is.
     """
     level = _level(segments[-1])
     chosen, merged = 0, 0
@@ -31,7 +31,7 @@ def newest_to_merge(segments: Sequence[Segment]) -> int:
 
 
 def _newest(segments: Sequence[Segment], highest: int) -> int:
-    """Count the newest segments up to a level."""
+    """Count the newest segments whose level is at most ``highest``."""
     count = 0
     for segment in reversed(segments):
         level = _level(segment)

@@ -1,7 +1,7 @@
 """Payload of residents: immutable segments of rows, by number.
 
-A *place* is a segment's number and a row in it, in one integer. Negative places are
-left to those who call: rows that are not stored yet.
+A *place* is one integer that holds a segment's number and a row in it. Negative places
+are free for callers, who use them for rows that are not stored yet.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Payload:
     workspace : Workspace
         Holds the rows.
     segments : sequence of Segment
-        Segments as last stored.
+        The segments that are stored.
     next_id : int
-        The number of the next one.
+        The number of the next segment.
     dropped : sequence of int
-        Numbers of blobs that are to be removed.
+        Numbers of blobs to remove.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Payload:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all segments, rows of former residents included."""
+        """Bytes of all segments, including rows that are not residents any more."""
         return sum(segment.bytes for segment in self.segments.values())
 
     def restore(self, number: int, blobs: Blobs) -> pa.RecordBatch:
@@ -71,7 +71,7 @@ class Payload:
         return segment
 
     def hold(self, stream: int, rows: pa.RecordBatch) -> Segment:
-        """Keep rows in memory, until it is known which of them are to be stored."""
+        """Keep rows in memory until it is decided which of them are stored."""
         segment = Segment(self.next_id, stream, rows.num_rows, rows.nbytes)
         self.next_id += 1
         self.segments[segment.id] = segment
@@ -79,7 +79,7 @@ class Payload:
         return segment
 
     def let_go(self, number: int) -> pa.RecordBatch:
-        """Forget rows that were held; they are given back."""
+        """Remove rows that were held, and return them."""
         del self.segments[number]
         return self._held.pop(number)
 
@@ -90,7 +90,7 @@ class Payload:
         return self._workspace.get(number)
 
     def drop(self, number: int) -> None:
-        """Forget a segment."""
+        """Remove a segment."""
         del self.segments[number]
         self._workspace.drop(number)
         if number in self._written:
@@ -101,9 +101,9 @@ class Payload:
     def write(self, changes: Commit) -> None:
         """Write what has changed.
 
-        New segments come first, one at a time out of the workspace: if that fails,
-        nothing has been taken from the state before, and the micro-batch can be done
-        again.
+        New segments are written first, one at a time from the workspace. If that fails,
+        nothing has been removed from the stored state, and the micro-batch can be
+        repeated.
         """
         for number in self._written:
             changes.put_rows(number, self._workspace.get(number))
@@ -111,12 +111,12 @@ class Payload:
             changes.remove(number)
 
     def settle(self) -> None:
-        """What has changed is written."""
+        """Note that all changes have been written."""
         self._written.clear()
         self._dropped.clear()
 
     def owners(self, place: IntArray) -> tuple[IntArray, IntArray]:
-        """All segments' numbers, and which of them each place is in."""
+        """Numbers of all segments, and the index of each place's segment in them."""
         ids = np.array(sorted(self.segments), np.int64)
         position = np.zeros(ids[-1] - ids[0] + 1, np.int64)
         position[ids - ids[0]] = np.arange(ids.size)
@@ -125,20 +125,20 @@ class Payload:
     def by_place(
         self, place: IntArray
     ) -> Iterator[tuple[pa.RecordBatch, IntArray, IntArray]]:
-        """Sort places by segment, as :meth:`by_segment`."""
+        """Group places by segment, as :meth:`by_segment` does."""
         return self.by_segment(*self.owners(place), row_of(place))
 
     def by_segment(
         self, ids: IntArray, owner: IntArray, row: IntArray
     ) -> Iterator[tuple[pa.RecordBatch, IntArray, IntArray]]:
-        """Sort rows by segment: all rows of it, those asked for, and where they stood.
+        """Group rows by segment: yield its rows, the rows asked for, and their indices.
 
         ``ids[owner]`` are the numbers of the segments that the rows lie in.
         """
         if owner[0] == owner[-1] and (owner == owner[0]).all():
             yield self.get(int(ids[owner[0]])), row, np.arange(row.size)
             return
-        small = np.min_scalar_type(ids.size)  # sorted by radix if 16 bits will do
+        small = np.min_scalar_type(ids.size)  # radix sort, if 16 bits suffice
         order = np.argsort(owner.astype(small), kind="stable")
         cuts = np.flatnonzero(np.diff(owner[order])) + 1
         for part in np.split(order, cuts):

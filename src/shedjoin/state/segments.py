@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Segment(NamedTuple):
-    """Rows that are stored together, under a number that is never used again."""
+    """Rows that are stored together, under a number that is not used again."""
 
     id: int
     stream: int

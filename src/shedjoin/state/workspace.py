@@ -22,29 +22,29 @@ from shedjoin.types import IntArray
 
 
 class WorkspaceError(Exception):
-    """Local files could not be written or read; the state store still has the truth."""
+    """Local files could not be written or read; the state store is not affected."""
 
 
 class Workspace(Protocol):
     """Named arrays and numbered record batches."""
 
     def new_array(self, name: str, size: int) -> IntArray:
-        """Make a writable array of zeros, in place of an older one of that name."""
+        """Make a writable array of zeros, replacing any older one of that name."""
 
     def array(self, name: str) -> IntArray:
-        """Give an array made before."""
+        """Return an array that was made before."""
 
     def drop_array(self, name: str) -> None:
-        """Forget an array."""
+        """Remove an array."""
 
     def put(self, number: int, rows: pa.RecordBatch) -> None:
         """Keep a record batch."""
 
     def get(self, number: int) -> pa.RecordBatch:
-        """Give a record batch kept before."""
+        """Return a record batch that was kept before."""
 
     def drop(self, number: int) -> None:
-        """Forget a record batch."""
+        """Remove a record batch."""
 
 
 class MemoryWorkspace:
@@ -60,11 +60,11 @@ class MemoryWorkspace:
         return self._arrays[name]
 
     def array(self, name: str) -> IntArray:
-        """Give an array made before."""
+        """Return an array that was made before."""
         return self._arrays[name]
 
     def drop_array(self, name: str) -> None:
-        """Forget an array."""
+        """Remove an array."""
         self._arrays.pop(name, None)
 
     def put(self, number: int, rows: pa.RecordBatch) -> None:
@@ -72,22 +72,22 @@ class MemoryWorkspace:
         self._rows[number] = rows
 
     def get(self, number: int) -> pa.RecordBatch:
-        """Give a record batch kept before."""
+        """Return a record batch that was kept before."""
         return self._rows[number]
 
     def drop(self, number: int) -> None:
-        """Forget a record batch."""
+        """Remove a record batch."""
         self._rows.pop(number, None)
 
 
 class MappedWorkspace:
     """A workspace in memory-mapped files of one folder.
 
-    Segments are read only when a match needs their payload, so a batch touches what
-    it uses and not the whole window. What was put is mapped, too, not held: the files
-    are memory that the system can take back.
+    Segments are read only when a match needs their payload. So a micro-batch reads what
+    it uses and not the whole window. Batches that were put are mapped as well: the
+    system can reclaim their memory.
 
-    Raises :class:`WorkspaceError` for whatever goes wrong with the files.
+    Raises :class:`WorkspaceError` for every error of the files.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -103,12 +103,12 @@ class MappedWorkspace:
             path.unlink(missing_ok=True)  # a mapping of the old file stays valid
             with path.open("xb") as file:
                 file.truncate(8 * size)
-                if hasattr(os, "posix_fallocate"):  # a full disk shows here, not later
+                if hasattr(os, "posix_fallocate"):  # fail now if the disk is full
                     os.posix_fallocate(file.fileno(), 0, 8 * size)
         return self.array(name)
 
     def array(self, name: str) -> IntArray:
-        """Map an array made before."""
+        """Map an array that was made before."""
         path = self.folder / f"{name}.int64"
         with _local_files(), path.open("r+b") as file:
             return np.frombuffer(mmap.mmap(file.fileno(), 0), np.int64)
@@ -128,7 +128,7 @@ class MappedWorkspace:
                 write_rows(file, rows)
 
     def get(self, number: int) -> pa.RecordBatch:
-        """Map a record batch kept before."""
+        """Map a record batch that was kept before."""
         if number not in self._open:
             with _local_files(), pa.memory_map(str(self._segment(number))) as file:
                 self._open[number] = decode_batch(file.read_buffer())
@@ -146,7 +146,7 @@ class MappedWorkspace:
 
 @contextmanager
 def _local_files() -> Iterator[None]:
-    """Tell trouble with the files of the node from all other trouble."""
+    """Turn errors with files of the node into :class:`WorkspaceError`."""
     try:
         yield
     except (OSError, ValueError, pa.ArrowException, StopIteration) as error:

@@ -1,4 +1,4 @@
-"""The invariants together."""
+"""All invariants of policies, and the call that checks them."""
 
 from __future__ import annotations
 
@@ -96,29 +96,31 @@ def check_policy(
 ) -> None:
     """Check that a policy does what a join expects of it.
 
-    It takes about 20 seconds, longer if kernels are not compiled yet, and tells on
-    stderr what is being checked.
+    It takes about 20 seconds, or longer if kernels are not compiled yet. The invariant
+    that is being checked is written to stderr.
 
     Parameters
     ----------
     policy : Policy
         The policy, also one of your own.
     streams : int, default 5
-        Random streams for each invariant; at least 30 for the last. Where results are
-        compared with the exact join's, three more have tens of thousands of rows.
+        Random streams for each invariant. That of the recall uses at least 30, and that
+        of the weights 40. If results are compared with those of the exact join, up to
+        three more streams have tens of thousands of rows.
     seed : int, default 0
-        Seed of the first stream; the next has the next seed.
+        Seed of the first stream. The next stream has the next seed.
     good, bad : sequence of mappings
-        Keyword arguments on the edges of its domain, and outside of it. A policy may
-        also name them in class variables ``good_parameters`` and ``bad_parameters``.
+        Keyword arguments at the edges of the policy's domain, and outside of it. A
+        policy may also name them in class variables ``good_parameters`` and
+        ``bad_parameters``.
 
     Raises
     ------
     AssertionError
         Which invariant broke, on which stream, and what the cause may be.
     ParameterError
-        A verb answered with something else than one number for each row, or reads
-        what the policy does not say that it reads.
+        A verb does not return one number for each row, or reads something that the
+        policy does not name in ``reads``.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Invariants of what a policy says of itself: the operator goes by it."""
+"""Invariants of what a policy declares about itself: the join relies on it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _SAY_SO = "Write dynamic: ClassVar[bool] = True in the class"
 
 
 def unsaid(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for scores that change, and for verbs that are never asked or misspelt.
+    """Look for scores that change undeclared, and for verbs that are never called.
 
-    A policy that is not dynamic is asked for the score of a row once, on arrival. It
-    may go by models as they were then: only time and matches have to leave it alone.
+    If a policy is not dynamic, the score of a row is computed once, on arrival. It may
+    depend on models as they were then, but not on time and matches.
     """
     yield from _misspelt(policy)
     for seed in trials.seeds:

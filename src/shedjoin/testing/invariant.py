@@ -1,4 +1,4 @@
-"""What every policy has to satisfy, one object per rule."""
+"""Rules that every policy has to satisfy, one object per rule."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Parameters: TypeAlias = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Trials:
-    """On how many random streams, from which seed on, and with which parameters.
+    """How policies are tried: number of random streams, first seed, and parameters.
 
     Parameters
     ----------
@@ -23,7 +23,7 @@ class Trials:
     seed : int, default 0
         The first seed.
     good, bad : sequence of mappings
-        Parameters on the edges of a policy's domain and outside of it.
+        Parameters at the edges of a policy's domain, and outside of it.
     """
 
     streams: int = 20
@@ -38,7 +38,7 @@ class Trials:
 
 
 Finder: TypeAlias = Callable[[Policy, Trials], Iterator[str]]
-"""Gives one text for each time that a policy breaks a rule."""
+"""Function that gives one text for each case in which a policy breaks a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,11 @@ class Invariant:
     says : str
         The rule in words.
     find : callable
-        Finds where a policy breaks it.
+        Finds the cases in which a policy breaks it.
     slow : bool, default False
-        Takes more than a few seconds.
+        Whether it takes more than a few seconds.
     hint : str, default ""
-        What the cause may be.
+        A possible cause.
     """
 
     number: int

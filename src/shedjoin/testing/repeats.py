@@ -16,7 +16,7 @@ _BLOBS = 3
 
 
 def unrepeatable(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for another outcome of an equal policy, or of another order of blobs."""
+    """Look for a different outcome of an equal policy, or of another order of blobs."""
     for seed in trials.seeds:
         scenario = busy(seed)
         first, again = scenario.run(policy), scenario.run(copy.deepcopy(policy))
@@ -34,7 +34,7 @@ def unrepeatable(policy: Policy, trials: Trials) -> Iterator[str]:
 def forgetful(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for a restart from the stored state that changes anything.
 
-    Where in the state a row lies may change, and with it the bytes written.
+    The place of a row in the state may change, and with it the bytes written.
     """
     for seed in trials.seeds:
         scenario = busy(seed)
@@ -47,9 +47,9 @@ def forgetful(policy: Policy, trials: Trials) -> Iterator[str]:
 def batchwise(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for results that depend on how a stream is cut into micro-batches.
 
-    Scores that are computed now and then do: a micro-batch ends a block of arrivals.
-    A policy whose scores change, or follow models that do, promises it only where they
-    change at every shed.
+    They do if scores are computed only from time to time, because the end of a
+    micro-batch ends a block of arrivals. If the scores of a policy change, or follow
+    models that do, it is therefore tried only with scores of every shed.
     """
     changes = policy.dynamic or "models" in policy.reads
     schemes = (Successive(),) if changes else (DEFAULT, Successive())

@@ -1,4 +1,4 @@
-"""Invariants of what comes out: budget, results, counts."""
+"""Invariants of the outcome of a join: budget, results, counts."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ REASONS = ("unadmitted", "unretained", "refused", "evicted", "outlived", "spent"
 def over_budget(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for a micro-batch after which more is held than the budget allows.
 
-    Each stream runs as it is, and with one key alone and equal shares, so that one
-    shard has all rows and has to manage with its own share.
+    Each stream is joined as it is. It is also joined with a single key and equal
+    shares, so that one shard has all rows, but only its own share of the budget.
     """
     for seed in trials.seeds:
         scenario = busy(seed)
@@ -65,7 +65,7 @@ def _one_key(batches: tuple[Tables, ...]) -> tuple[Tables, ...]:
 def invented(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for results that the exact join does not give, and weights below one.
 
-    Some of the streams are large: what goes wrong between two looks of Python does not
+    Some of the streams are large, because errors between two calls of a kernel do not
     happen on small ones.
     """
     for scenario in _streams(trials):
@@ -106,7 +106,7 @@ def _weights(run: Run, scenario: Scenario, *, at_most: float) -> Iterator[str]:
 
 
 def miscounted(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for rows that were seen and are accounted for nowhere, or twice."""
+    """Look for rows that were seen, but are in no other count or in two of them."""
     for seed in trials.seeds:
         scenario = busy(seed)
         total = Report()

@@ -1,4 +1,4 @@
-"""A stream with all settings of its join, and what comes out of it."""
+"""Two streams with all settings of their join, and the results of it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Scenario:
     Parameters
     ----------
     seed : int
-        The stream was drawn from it.
+        Seed from which the streams were drawn.
     batches : tuple of (left, right) tables
         The micro-batches.
     budget : Budget
@@ -45,7 +45,7 @@ class Scenario:
     within, lateness, shards, discipline, recompute
         As in :func:`shedjoin.local.join`.
     importance : (column or None, column or None)
-        Importance of both sides.
+        Columns with the importance of both streams.
     combine : str
         As in :class:`shedjoin.MostImportant`.
     """
@@ -103,7 +103,7 @@ class Scenario:
         return _exact(self)
 
     def under(self, budget: Budget) -> Scenario:
-        """Give the same stream another budget."""
+        """The same scenario with another budget."""
         return replace(self, budget=budget)
 
     def __str__(self) -> str:
@@ -128,13 +128,13 @@ def _exact(scenario: Scenario) -> Run:
 
 
 def rows(run: Run) -> Counter[tuple[object, ...]]:
-    """Count the joined rows, without what a sample says of them."""
+    """Count equal joined rows, without the columns that a sample adds."""
     columns = _joined(run).columns
     return Counter(zip(*(one.to_pylist() for one in columns), strict=True))
 
 
 def surplus(run: Run, other: Run) -> int:
-    """Count the joined rows that another run has not got, or not as often."""
+    """Count the joined rows that another run lacks, or has less often."""
     mine, theirs = (
         table.append_column(_TIMES, pa.array(np.full(table.num_rows, times)))
         for table, times in ((_joined(run), 1), (_joined(other), -1))
@@ -150,7 +150,7 @@ def _joined(run: Run) -> pa.Table:
 
 
 def difference(one: Run, other: Run, *, but: Collection[str] = ()) -> str | None:
-    """Tell the first difference of two runs, or None: rows in order, and counts.
+    """Describe the first difference of two runs in rows or counts; None if equal.
 
     ``but`` names counts that may differ.
     """

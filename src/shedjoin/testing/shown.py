@@ -1,4 +1,4 @@
-"""Rows and models to show to a policy, without a join around them."""
+"""Rows and models with which a policy is tested, without a join."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from shedjoin.types import FloatArray, IntArray
 _NOW_US = 40_000_000
 _KEEP_US = (20_000_000, 30_000_000)
 _KEEPS_US = (_KEEP_US, (0, 30_000_000), (20_000_000, 0))
-"""Also windows to one side: a row then has no time left when it arrives."""
+"""Retention of both streams. If it is 0, a row has no time left when it arrives."""
 
 
 def shown(policy: Policy, seed: int) -> Residents:
-    """Some residents in read-only arrays, with what the policy says that it reads."""
+    """Some residents in read-only arrays, with what the policy names in ``reads``."""
     rng = np.random.default_rng([seed, 4])
     count = int(rng.integers(0, 40))
     stream = rng.integers(0, 2, count)
@@ -53,7 +53,7 @@ def columns(rows: Residents) -> Sequence[IntArray | FloatArray]:
 
 
 def _around(seed: int, count: int) -> Around:
-    """Partners; the last rows are arrivals."""
+    """Partners and last scores; the second half of the rows are arrivals."""
     rng = np.random.default_rng([seed, 6])
     produced = rng.integers(0, 3, count).astype(np.float64)
     last_score = np.where(np.arange(count) < count // 2, rng.random(count), np.nan)

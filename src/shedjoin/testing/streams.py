@@ -70,9 +70,10 @@ def busy(seed: int) -> Scenario:
 
 @lru_cache(maxsize=256)
 def in_order(seed: int, per_batch: int | None = None) -> Scenario:
-    """One arrival at a time, in order of time; ``per_batch`` of them, or all at once.
+    """Arrivals in order of time, ``per_batch`` in a micro-batch, or all of them in one.
 
-    Time passes fast or slowly, compared with the window.
+    No two arrivals have the same time. The window is short or long, compared with the
+    time between them.
     """
     rng = np.random.default_rng([seed, 2])
     count = int(rng.integers(10, 80))
@@ -115,8 +116,8 @@ def steady(seed: int, rows: int = 200, first_key: int = 0) -> Scenario:
 def large(seed: int) -> Scenario:
     """Tens of thousands of rows: single matches ever farther apart, then a crowd.
 
-    The table grows while matches are rare, so that Python is asked for room with one
-    match found, or none; in the crowd there are thousands of them.
+    The table grows while matches are rare, so that the kernel returns to Python for
+    room with one match or none. In the crowd it has found thousands of matches.
     """
     rng = np.random.default_rng([seed, 6])
     count = int(rng.integers(20_000, 26_000))
@@ -174,7 +175,7 @@ def _cuts(rng: np.random.Generator, count: int, typical: float) -> list[int]:
 
 
 def _budget(rng: np.random.Generator, count: int) -> Budget:
-    """Rows or bytes, pooled or split; nothing, hardly anything or half of all."""
+    """A random budget: in rows or bytes, in one pool or split, from nothing to all."""
     split = None
     if _now_and_then(rng, 0.4):
         split = float(rng.choice([0.0, 0.5, 1.0, float(rng.random())]))

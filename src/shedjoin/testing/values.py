@@ -20,7 +20,7 @@ _OF_SAMPLES = ("thin", "coins")
 
 
 def meddling(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for a verb that writes into its arguments; they are read-only."""
+    """Look for a verb that writes into its arguments, which are read-only."""
     verbs = VERBS + _OF_SAMPLES * isinstance(policy, SamplingPolicy)
     for seed in trials.seeds:
         for verb in verbs:
@@ -29,7 +29,7 @@ def meddling(policy: Policy, trials: Trials) -> Iterator[str]:
             where = f"in {verb} (seed={seed})"
             try:
                 getattr(policy, verb)(rows)
-            except ParameterError:  # says what is wrong, and is a ValueError, too
+            except ParameterError:  # it names the fault, and is a ValueError as well
                 raise
             except ValueError as error:
                 yield f"{error} {where}"
@@ -63,11 +63,11 @@ def unwritable(policy: Policy, trials: Trials) -> Iterator[str]:
 
 
 def undefended(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for values outside the domain that pass, or on its edges that do not.
+    """Look for values outside the domain that pass, or at its edges that do not.
 
     Values come from ``trials``, and from class variables ``good_parameters`` and
-    ``bad_parameters`` of the policy, lists of keyword arguments. Not-a-number is out
-    of the domain of every number.
+    ``bad_parameters`` of the policy, lists of keyword arguments. NaN is outside the
+    domain of every number.
     """
     kind = type(policy)
     good = [*trials.good, *getattr(kind, "good_parameters", ())]

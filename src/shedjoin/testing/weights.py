@@ -16,21 +16,21 @@ _SHARE = 0.3
 _STREAMS = 40
 _KEYS = 1000
 _STANDARD_ERRORS = 5.0
-"""By chance alone a right sample is hardly ever farther off."""
+"""Limit of the deviation, which a correct sample hardly ever exceeds by chance."""
 
 
 def misweighed(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for weights whose sum is not, on average, the number of exact results.
 
-    ``inclusion`` says how likely a row was to stay. If that is not so, every estimate
-    is off however large the sample is. A policy that tosses coins for the matches that
-    it expects misses those beyond, and is not looked at.
+    ``inclusion`` is the probability that a row stays. If it is wrong, every estimate is
+    off, however large the sample is. A policy that tosses coins for expected matches
+    misses further matches, and is not checked.
     """
     if not isinstance(policy, SamplingPolicy) or policy.tosses:
         return
     said, there = [], []
     for seed in range(trials.seed, trials.seed + _STREAMS):
-        scenario = steady(seed, first_key=_KEYS * seed)  # keys, so lots, of its own
+        scenario = steady(seed, first_key=_KEYS * seed)  # own keys, and so own lots
         budget = Budget(rows=int(_SHARE * scenario.exact().report.seen[0]))
         results = scenario.under(budget).run(policy).results
         said.append(results[WEIGHT_COLUMN].to_numpy().sum())

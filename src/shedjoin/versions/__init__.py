@@ -1,1 +1,1 @@
-"""Numbered versions of a table that is read again and again, as files of a folder."""
+"""Numbered versions of a polled table, as files of a folder."""

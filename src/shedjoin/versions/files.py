@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all."""
+"""Files that are written as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from secrets import token_hex
 from typing import BinaryIO
 
 PART = ".part-"
-"""How the names of files begin that are not finished."""
+"""Prefix of the names of unfinished files."""
 
 Write = Callable[[BinaryIO], object]
 
 
 def replace(path: Path, write: Write) -> None:
-    """Put a file in the place of what is there."""
+    """Write a file, in place of an existing one."""
     part = _part(path, write)
     part.replace(path)
     _sync(path.parent)
 
 
 def publish(path: Path, write: Write) -> None:
-    """Put a file where none is; FileExistsError if there is one, which stays."""
+    """Write a new file; raise FileExistsError if there is one, which stays."""
     part = _part(path, write)
     os.link(part, path)
     _sync(path.parent)
@@ -30,7 +30,7 @@ def publish(path: Path, write: Write) -> None:
 
 
 def sweep(folder: Path, ending: str) -> None:
-    """Remove unfinished files of such names; nobody else may be writing them."""
+    """Remove unfinished files of this ending; no other process may be writing one."""
     for path in folder.glob(f"{PART}*{ending}"):
         path.unlink(missing_ok=True)
 
@@ -45,7 +45,7 @@ def _part(path: Path, write: Write) -> Path:
 
 
 def _sync(folder: Path) -> None:
-    """Make names last: the folder is written to disk, too."""
+    """Write the folder to disk, so that names of files survive a power failure."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -1,12 +1,12 @@
 """The folder with the versions of a table, as readers see it.
 
 ====================  =========================================================
-``N.arrow``           what came and went with version N, in 20 digits, from 1 on
-``_table.json``       what the table is; written once
-``_observed.json``    when the table was last read, and the version it had
-``_failure.json``     what went wrong when it was last read in vain
+``N.arrow``           rows that version N inserted and deleted; N has 20 digits
+``_table.json``       description of the table; written once
+``_observed.json``    time of the last reading, and the version that it found
+``_failure.json``     error of the last reading that failed
 ``_snapshots``        all rows as of some version, so that a writer starts fast
-``_lock``             held by the one who writes
+``_lock``             lock that the writer holds
 ====================  =========================================================
 """
 
@@ -36,9 +36,9 @@ Begin = Literal["always", "observed"]
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What the versions are of: columns as the engine names them, and their own two.
+    """A table with versions: its columns in the engine, and the two that are added.
 
-    ``folder`` tells one folder from another at the same place.
+    ``folder`` identifies the folder: a new one at the same place has another value.
     """
 
     schema: Any
@@ -49,9 +49,9 @@ class Description:
 
 
 class Observation(NamedTuple):
-    """That the table was read: its version, its time, and what the clock said.
+    """A reading of the table: the version found, its time, and the clock's time.
 
-    Times only grow, whatever the clock does.
+    ``at_us`` only increases, even if the clock goes back.
     """
 
     version: int
@@ -73,7 +73,7 @@ class VersionFolder:
         (self.path / SNAPSHOTS).mkdir(parents=True, exist_ok=True)
 
     def sweep(self) -> None:
-        """Remove what a writer left unfinished; there may be no other writer."""
+        """Remove unfinished files; there may be no other writer."""
         for ending in (SUFFIX, _OBSERVED, _FAILURE):
             files.sweep(self.path, ending)
         files.sweep(self.path / SNAPSHOTS, SUFFIX)
@@ -87,17 +87,17 @@ class VersionFolder:
         return self.path / SNAPSHOTS / f"{number:020d}{SUFFIX}"
 
     def last(self) -> int:
-        """The newest version, 0 if there is none; by names alone."""
+        """Number of the newest version, by file names alone; 0 if there is none."""
         return max(_numbers(self.path), default=0)
 
     def snapshots(self) -> list[int]:
-        """Versions of which all rows are there, the oldest first."""
+        """Versions that have a snapshot, the oldest first."""
         return sorted(_numbers(self.path / SNAPSHOTS))
 
     def describe(self, description: Description) -> Description:
-        """Say what the table is, and return what was said first.
+        """Store the description of the table, or give the one that was stored first.
 
-        Who comes later may only mean other columns: the next read will tell.
+        A later description may differ in its columns: the next reading checks them.
         """
         known = self.description()
         if known is None:
@@ -116,7 +116,7 @@ class VersionFolder:
         return known
 
     def description(self) -> Description | None:
-        """What the table is; None in a new folder."""
+        """Description of the table; None in a new folder."""
         found = _read(self.path / _TABLE)
         if found is None:
             return None
@@ -129,12 +129,12 @@ class VersionFolder:
 
     @property
     def name(self) -> str:
-        """What tells this folder from others; empty in a new one."""
+        """Identity of this folder; empty in a new one."""
         known = self.description()
         return "" if known is None else known.folder
 
     def check_name(self, known: str) -> None:
-        """Refuse to be taken for another folder, unless it is not known which."""
+        """Raise if this is another folder than the known one, unless none is known."""
         if known and known != self.name:
             raise VersionLogError(
                 f"{self.path} is not the folder that the checkpoint goes on from: it "
@@ -144,24 +144,24 @@ class VersionFolder:
             )
 
     def observed(self) -> Observation | None:
-        """When the table was last read; None if never, as far as one can see."""
+        """The last reading of the table; None if there is no complete record of one."""
         found = _read(self.path / _OBSERVED)
         return None if found is None else Observation(**found)
 
     def note(self, observation: Observation) -> None:
-        """Write down that the table was read."""
+        """Record a reading of the table."""
         said = json.dumps(observation._asdict()).encode()
         files.replace(self.path / _OBSERVED, lambda file: file.write(said))
 
     def failure(self) -> str:
-        """What went wrong since the table was last read; empty if nothing."""
+        """Error since the last reading that succeeded; empty if there is none."""
         found, observed = _read(self.path / _FAILURE), self.observed()
         if found is None or (observed and found["after_us"] < observed.at_us):
             return ""
         return str(found["problem"])
 
     def note_failure(self, problem: str) -> None:
-        """Write down why the table could not be read."""
+        """Record why the table could not be read."""
         observed = self.observed()
         after_us = 0 if observed is None else observed.at_us
         said = json.dumps({"after_us": after_us, "problem": problem}).encode()
@@ -185,7 +185,7 @@ class VersionFolder:
         return path
 
     def parts(self, first: int, last: int, part_bytes: int) -> list[tuple[int, int]]:
-        """Versions in ranges of about so many bytes, first and last included."""
+        """Ranges of versions of about ``part_bytes``, first and last included."""
         found: list[tuple[int, int]] = []
         size = part_bytes
         for number in range(first, last + 1):

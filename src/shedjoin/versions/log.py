@@ -1,7 +1,7 @@
 """The writer of a table's versions.
 
-A version is there once its file has its name; all else can be made again from that. So
-a writer may be killed between any two steps, and the next one goes on.
+A version exists once its file has its final name. All else can be restored from these
+files. So a writer may be killed between any two steps, and the next writer goes on.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _AT = b"shedjoin.at_us"
 _STORED = pa.ipc.IpcWriteOptions(compression="lz4")
 _BATCH_ROWS = 16_384
 _SNAPSHOT_ROWS, _SNAPSHOT_VERSIONS = 1_000, 1_000
-"""A snapshot is due when as many rows have changed as it holds, and at least so many;
-or after so many versions, however small."""
+"""A snapshot is due when as many rows have changed as it holds, but at least the first
+number; and after the second number of versions, however small they are."""
 _TIME = pa.timestamp("us", "UTC")
 
 
 class _Held(NamedTuple):
-    """What the writer knows of the newest version."""
+    """The newest version, as the writer holds it in memory."""
 
     version: int
     at_us: int
@@ -40,12 +40,12 @@ class _Held(NamedTuple):
 
 
 class VersionLog:
-    """Write versions; one writer at a time, in whatever process.
+    """Writer of versions. A folder has one writer at a time, over all processes.
 
     Parameters
     ----------
     folder : VersionFolder
-        A folder that was described.
+        A folder with a description.
 
     Examples
     --------
@@ -68,10 +68,10 @@ class VersionLog:
     """
 
     lead_us = 0
-    """How much later than they were found changes act."""
+    """Delay between detecting a change and applying it."""
     clock: Callable[[], int] | None = None
-    """Tells when they were found: to compare a large table takes a while. None is when
-    the table was read."""
+    """Gives the time at which changes are detected: it takes a while to compare a large
+    table. If None, that is the time at which the table was read."""
 
     def __init__(self, folder: VersionFolder) -> None:
         self.folder = folder
@@ -88,7 +88,7 @@ class VersionLog:
 
     @classmethod
     def acquire(cls, folder: VersionFolder) -> Self | None:
-        """The writer of a folder, or None while there is another one."""
+        """Become the writer of a folder; None while it has another one."""
         log = cls(folder)
         try:
             fcntl.flock(log._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -99,17 +99,17 @@ class VersionLog:
         return log
 
     def close(self) -> None:
-        """Let another one write."""
+        """Release the folder for another writer."""
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
 
     def observe(self, table: pa.Table, clock_us: int) -> Observation:
-        """Take in the table as it was read; what changed becomes a new version."""
+        """Compare a reading with the one before; changes become a new version."""
         held, known = self._held or self._restored(), self._last_read
         if held is not None and known is not None and table.equals(known):
             return self._note(held, clock_us)
-        self._held = self._last_read = None  # read again from files if a step fails
+        self._held = self._last_read = None  # restored from files if a step fails
         rows = plain(table)
         held = self._first(rows, clock_us) if held is None else held
         self._check_columns(held.rows.schema, rows.schema)
@@ -184,7 +184,7 @@ class VersionLog:
         return held._replace(since_snapshot=0, snapshot=held.version)
 
     def _restored(self) -> _Held | None:
-        """What is known by the files: the newest snapshot, and versions after it."""
+        """The newest version, from the newest snapshot and the versions after it."""
         last = self.folder.last()
         if not last:
             return None

@@ -1,4 +1,4 @@
-"""Tables as sets of whole rows: what came, what went, what is there.
+"""Tables as sets of rows: what was inserted, what was deleted, what there is.
 
 A null equals a null, a NaN a NaN, and minus zero zero, as in Spark's DISTINCT.
 """
@@ -19,25 +19,25 @@ _MARK = "mark"
 
 
 class Changes(NamedTuple):
-    """Rows that came and rows that went."""
+    """Rows that were inserted and rows that were deleted."""
 
     came: pa.Table
     went: pa.Table
 
     @property
     def rows(self) -> int:
-        """How many rows came or went."""
+        """Number of rows that were inserted or deleted."""
         return len(self.came) + len(self.went)
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """A table as it is kept: plain types, one NaN, one zero, no metadata."""
+    """A table in the form that is stored: plain types, one NaN, one zero."""
     columns = [_plain_column(table.column(at)) for at in range(table.num_columns)]
     return pa.table(columns, names=table.column_names)
 
 
 def changed(before: pa.Table, after: pa.Table) -> Changes:
-    """What makes ``after`` of ``before``; rows that stand there twice count once.
+    """Changes that turn ``before`` into ``after``; equal rows count once.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def changed(before: pa.Table, after: pa.Table) -> Changes:
 
 
 def replayed(first: pa.Table, versions: Sequence[Changes]) -> pa.Table:
-    """What is there after some versions: of each row the last change counts."""
+    """The table after some versions: the last change of each row counts."""
     if not versions:
         return first
     tables, marks = [first], [np.ones(len(first), np.int64)]

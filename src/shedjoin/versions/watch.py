@@ -1,4 +1,4 @@
-"""Waiting for a table that was read lately."""
+"""Waits until a table was read lately."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _PAUSE_S = 0.05
 
 
 class Watch:
-    """Tells the newest version, if the table was read lately; waits if it was not.
+    """Gives the newest version of a table, once the table was read lately.
 
     Parameters
     ----------
     folder : VersionFolder
         Where the versions are.
     stale_after_s : float
-        How old the newest observation may be.
+        How old the newest reading may be.
     timeout_s : float
-        How long to wait for a younger one.
+        How long to wait for a newer one.
     """
 
     def __init__(
@@ -31,7 +31,7 @@ class Watch:
         self.timeout_s = timeout_s
 
     def version(self) -> int:
-        """The newest version; an error if nobody reads the table any more."""
+        """The newest version; raise if the table was not read until the timeout."""
         deadline = time.monotonic() + self.timeout_s
         while True:
             observed = self.folder.observed()
@@ -42,7 +42,7 @@ class Watch:
             time.sleep(_PAUSE_S)
 
     def is_fresh(self, observed: Observation) -> bool:
-        """Whether an observation is young; one far ahead of the clock may be old."""
+        """Whether a reading is recent; one far ahead of the clock may be old."""
         age_s = time.time() - observed.clock_us / 1e6
         return abs(age_s) <= self.stale_after_s
 

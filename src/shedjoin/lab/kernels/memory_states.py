@@ -1,7 +1,7 @@
-"""Steps of a dynamic program over which rows a memory of few rows holds.
+"""Steps of a dynamic program over the rows that a small memory holds.
 
-A state is a set of rows as bits: row i is bit i modulo the bits of all its words. Rows
-that are there together differ by less than that.
+A state is a set of rows as bits: row i is bit i modulo the number of bits. Rows that
+can be held together differ by less than that.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from shedjoin.kernels.jit import inline_kernel, kernel
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 WORD_BITS = 62
-"""Bits of a word that are used: a state is no negative number."""
+"""Bits of a word that are used, so that no state is negative."""
 
 _STRIDE = 0x9E3779B97F4A7C15 >> 2
 
 
 class States(NamedTuple):
-    """Sets of rows, each of the same number of words, and what each has gained."""
+    """Sets of rows, each of the same number of words, and the gain of each set."""
 
     words: IntArray
     gained: FloatArray
 
 
 class Gains(NamedTuple):
-    """What rows gain while they are held: those of a row by rising step."""
+    """Gains of rows while they are held; those of one row are in order of step."""
 
     start: IntArray
     step: IntArray
@@ -35,7 +35,7 @@ class Gains(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """States after a row has come, which state each is from, and who left for it.
+    """States after a row has come, the state that each is from, and the row that left.
 
     ``victim`` is the row that left, the newcomer itself if it was refused, or -1.
     """
@@ -53,13 +53,13 @@ def has(words: IntArray, start: int, slot: int) -> bool:
 
 @inline_kernel
 def flip(words: IntArray, start: int, slot: int) -> None:
-    """Put the row of a slot into a state, or take it out."""
+    """Add the row of a slot to a state, or remove it."""
     words[start + slot // WORD_BITS] ^= 1 << (slot % WORD_BITS)
 
 
 @kernel
 def find(layer: Layer, count: int, places: IntArray) -> int:
-    """Place in a hash table of the state behind the last, or of its equal."""
+    """Place in a hash table of the state after the last one, or of an equal state."""
     words = layer.states.words
     width = words.size // layer.states.gained.size
     mixed = 0
@@ -79,7 +79,7 @@ def find(layer: Layer, count: int, places: IntArray) -> int:
 
 @kernel
 def hash_places(states: int) -> int:
-    """Places of a hash table at most half of which so many states take."""
+    """Size of a hash table of which so many states fill at most half."""
     places = 2
     while places < 2 * states:
         places *= 2
@@ -107,10 +107,11 @@ def at_least(one: int, other: int, step: int, gains: Gains) -> bool:
 
 @kernel
 def compare(step: int, oldest: int, leave: IntArray, gains: Gains) -> BoolArray:
-    """Whether rows are better than others: pairs of those from the oldest to the step.
+    """Compare the rows from the oldest to the step in pairs: whether one is better.
 
-    A row that gains as much as another from now to any step is better: what holds the
-    other can hold it instead. Of equal rows the older one is better.
+    A row is better than another if it gains at least as much from now to any step. Then
+    every state that holds the other can hold it instead. If both are equal, the older
+    one is better.
     """
     span = step - oldest + 1
     better = np.zeros(span * span, np.bool_)
@@ -125,7 +126,7 @@ def compare(step: int, oldest: int, leave: IntArray, gains: Gains) -> BoolArray:
 
 @inline_kernel
 def is_better(row: int, others: IntArray, oldest: int, better: BoolArray) -> bool:
-    """Whether a row is better than one of the others; never if nothing was compared."""
+    """Whether a row is better than one of the others; False if none were compared."""
     if better.size:
         span = others[-1] - oldest + 1
         for other in others:
@@ -143,11 +144,11 @@ def branch(
     capacity: int,
     better: BoolArray,
 ) -> Layer:
-    """States that follow when a row comes: with it if it fits, else each without one.
+    """States that follow when a row comes: with it if it fits, else without one row.
 
-    A row leaves at a step of its own at the latest; all before the oldest have left.
-    No row leaves that is better than another one, see ``compare``. Of equal states the
-    one that gained most stays, of those the first.
+    A row leaves at its own step at the latest, and all rows before the oldest have
+    left. A row that is better than another one does not leave, see ``compare``. Of
+    equal states the one that gained most is kept, and of these the first.
     """
     width = states.words.size // states.gained.size
     slots = width * WORD_BITS
@@ -194,7 +195,7 @@ def branch(
 
 @kernel
 def gain(row: IntArray, weight: FloatArray, into: States) -> None:
-    """Add weights of rows to what the states gained that hold them."""
+    """Add weights of rows to the gains of the states that hold them."""
     width = into.words.size // into.gained.size
     slots = width * WORD_BITS
     for state in range(into.gained.size):

@@ -1,4 +1,4 @@
-"""What any way to shed could find: optima and yardsticks on archived streams."""
+"""Optima on archived streams: the most that any way to shed could find."""
 
 from shedjoin.lab.offline.archive import Archive, archived_matches
 from shedjoin.lab.offline.exact import Choices, component_choices, max_subset

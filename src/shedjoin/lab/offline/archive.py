@@ -33,15 +33,15 @@ def archived_matches(
     Parameters
     ----------
     left, right : Archive
-        The streams, in any order; times and the window in one unit.
+        The streams, with rows in any order. Times and the window have one unit.
     before, after : float, default 0
-        A right row matches from ``before`` earlier to ``after`` later than a left one,
-        both ends included, as in ``Within``.
+        A right row matches a left row if it is at most ``before`` earlier and at most
+        ``after`` later, as in ``Within``.
 
     Returns
     -------
     MatchGraph
-        Rows are known by their place in the archive.
+        Rows are numbered by their position in the archive.
 
     Notes
     -----

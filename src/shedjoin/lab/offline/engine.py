@@ -1,4 +1,4 @@
-"""Where an archive lies: in tables here, or in DataFrames of Spark."""
+"""Where an archive is: in local tables, or in DataFrames of Spark."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from shedjoin.lab.offline.star import StarArchive
 
 
 def spark_engine(archive: StarArchive) -> ModuleType | None:
-    """The part of this library that knows Spark, if the archive lies there.
+    """The module for archives in Spark, or None if the archive is in tables.
 
-    It stands above this one and needs PySpark, so that it is looked up by its name when
-    a DataFrame has come, never imported before.
+    That module is in a higher layer and needs PySpark. So it is looked up by name once
+    a DataFrame is given, and never imported before.
     """
     given = {
         "left": archive.left,

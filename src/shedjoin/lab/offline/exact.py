@@ -13,13 +13,13 @@ from shedjoin.plan.model import FITS, not_negative
 from shedjoin.types import BoolArray, IntArray
 
 _MOST_ROWS = 20
-"""Rows of one component; every set of them is tried."""
+"""Limit of the rows of one component; every set of them is tried."""
 
 
 class Choices(NamedTuple):
-    """Sets of rows of one component: how many rows, and matches among them.
+    """Sets of rows of one component, with the numbers of rows and of their matches.
 
-    ``chosen`` has a bit for each row, those of the left stream first.
+    ``chosen`` has a bit for each row. Rows of the left stream come first.
     """
 
     rows: IntArray
@@ -41,12 +41,12 @@ def max_subset(
     costs : Costs
         Work of an insertion and of a match.
     induced : bool, default False
-        Rows are kept with all matches among them, or dropped.
+        Whether rows are kept with all matches among them, or dropped.
 
     Returns
     -------
     Subset
-        The matches that are kept; the first found of several that are best.
+        The matches that are kept; the first subset found if several are best.
 
     Notes
     -----
@@ -55,13 +55,13 @@ def max_subset(
     *Symbols.* ``work`` K, ``costs.update`` C_u, ``costs.match`` C_p, ``Subset.work``
     F(G').
 
-    *Departures.* The work may be used up: F(G') <= K as in the definitions, where the
+    *Departures.* The work may be used up: F(G') <= K as in the definitions, while the
     text asks for less than K. Definition 6 misplaces the parenthesis in it.
 
     *Guarantee.* Exact.
 
-    *Cost.* O(2**r) for the largest component of r rows, then O(r m) for each one of m
-    matches in all.
+    *Cost.* O(2**r) for the largest component, of r rows. Then O(r m) for each
+    component, with m matches in all.
 
     References
     ----------
@@ -104,13 +104,13 @@ def component_choices(component: MatchGraph, *, induced: bool = False) -> Choice
     component : MatchGraph
         The matches of at most 20 rows.
     induced : bool, default False
-        Sets that differ in rows or matches, all of them; else, for each number of rows,
-        one with most matches, since matches can be left out.
+        If True, all sets that differ in rows or matches. Otherwise one set with the
+        most matches for each number of rows, since matches can be left out.
 
     Returns
     -------
     Choices
-        By rising rows, then matches; the empty set is the first.
+        Ordered by rows, then by matches; the empty set is the first.
 
     Notes
     -----
@@ -145,7 +145,7 @@ def component_choices(component: MatchGraph, *, induced: bool = False) -> Choice
 def _combined(
     rows: IntArray, matches: IntArray, options: Choices, *, induced: bool
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Rows and matches with one more component, and the pair that each comes from."""
+    """Rows and matches with one more component, and the pair that each is from."""
     rows = np.add.outer(rows, options.rows).ravel()
     matches = np.add.outer(matches, options.matches).ravel()
     pairs = _distinct(rows, matches, induced=induced)
@@ -153,7 +153,7 @@ def _combined(
 
 
 def _distinct(rows: IntArray, matches: IntArray, *, induced: bool) -> IntArray:
-    """Places of one of each rows and matches, or of most matches for each rows."""
+    """Indices of distinct (rows, matches), or of the most matches for each rows."""
     order: IntArray = np.lexsort((matches, rows))
     differs = np.diff(rows[order]) > 0
     if induced:
@@ -165,7 +165,7 @@ def _distinct(rows: IntArray, matches: IntArray, *, induced: bool) -> IntArray:
 def _affordable(
     work: float, rows: IntArray, matches: IntArray, costs: Costs, *, induced: bool
 ) -> IntArray:
-    """Matches that can be produced for each set of rows; -1 where it does not fit."""
+    """Matches that can be produced for each set of rows; -1 if the rows do not fit."""
     rest = work * FITS - rows * costs.update
     if costs.match > 0:
         with np.errstate(over="ignore"):
@@ -178,7 +178,7 @@ def _affordable(
 
 
 def _among(component: MatchGraph, chosen: int) -> BoolArray:
-    """The matches whose rows are both chosen."""
+    """Flags of the matches whose rows are both chosen."""
     left, right, left_rows, _ = component.places()
     kept: BoolArray = ((chosen >> left) & (chosen >> (right + left_rows)) & 1) > 0
     return kept

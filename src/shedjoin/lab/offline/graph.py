@@ -1,4 +1,4 @@
-"""Matches of archived streams as a graph, and what a part of them costs."""
+"""Matches of archived streams as a graph, and the cost of a part of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shedjoin.types import BoolArray, IntArray
 
 
 class Places(NamedTuple):
-    """Rows of the matches, numbered from 0 without gaps, and how many there are."""
+    """Rows of the matches, numbered from 0 without gaps, and the number of rows."""
 
     left: IntArray
     right: IntArray
@@ -25,7 +25,7 @@ class Places(NamedTuple):
 
 
 class Subset(NamedTuple):
-    """Some matches of a graph, how many they are and what they cost.
+    """Some matches of a graph, with their number and cost.
 
     ``kept`` has one entry for each match of the graph.
 
@@ -57,7 +57,7 @@ class MatchGraph:
     and V, ``work`` F(G).
 
     *Departures.* The text of section 3.1 has the two sides the other way round. Rows
-    that match nothing would only cost, and are left out.
+    that match nothing would only add cost, and are left out.
 
     References
     ----------
@@ -109,8 +109,8 @@ class MatchGraph:
     def components(self) -> IntArray:
         """Number of the connected component of each match.
 
-        Components share no row, so what is kept of one does not change what another
-        costs. With equal keys each lies within one value of the key.
+        Components share no rows, so what is kept of one does not change the cost of
+        another. If matches have equal keys, each component has a single key.
         """
         left, right, left_rows, right_rows = self.places()
         if not left.size:
@@ -125,7 +125,7 @@ class MatchGraph:
         return numbers
 
     def part(self, kept: BoolArray | IntArray) -> MatchGraph:
-        """The graph of some of the matches, with the rows that they need."""
+        """Graph of some of the matches, with the rows that they need."""
         left, right = self.ends
         return MatchGraph(left[kept], right[kept])
 

@@ -1,4 +1,4 @@
-"""A good subset of the matches of archived streams, of any size."""
+"""A good subset of the matches of archived streams of any size."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from shedjoin.plan.ratio import by_ratio
 from shedjoin.types import BoolArray, IntArray
 
 _DIGITS = 12
-"""Digits after which two costs are one number, rounded twice."""
+"""Costs that agree to so many digits count as equal."""
 
 
 def greedy_max_subset(work: float, graph: MatchGraph, *, costs: Costs) -> Subset:
-    """Keep whole the components with most matches per work, and a part of one [1]_.
+    """Keep the components with most matches per work, and a part of the last [1]_.
 
     Parameters
     ----------
@@ -38,13 +38,14 @@ def greedy_max_subset(work: float, graph: MatchGraph, *, costs: Costs) -> Subset
     *Symbols.* ``work`` K, ``costs.update`` C_u, ``costs.match`` C_p, ``graph.work``
     F(G), matches per work C(G') of equation 4.
 
-    *Departures.* Step 5 takes the matches of the last component from the cheapest up.
-    Figure 1 sorts them down by a cost, which keeps the dearest first and finds a tenth
-    less. Among equal components those of the first rows are kept.
+    *Departures.* Step 5 takes the matches of the last component in ascending order of
+    cost. Figure 1 sorts them in descending order, which keeps the most expensive ones
+    and finds a tenth less. If components are equal, those of the first rows are kept.
 
-    *Guarantee.* None: a heuristic; the problem is NP-hard. On window joins of twelve
-    rows and a few keys it finds 0.99 of ``max_subset`` on average, and less where most
-    matches are in one component: 0.8 to 0.9 if all of its rows match each other.
+    *Guarantee.* None, it is a heuristic; the problem is NP-hard. On window joins of
+    twelve rows and a few keys it finds 0.99 of ``max_subset`` on average. It finds less
+    if most matches are in one component: 0.8 to 0.9 if all of its rows match each
+    other.
 
     *Cost.* O(m log m) for m matches.
 
@@ -83,7 +84,7 @@ def cheapest_matches(work: float, component: MatchGraph, *, costs: Costs) -> Boo
     work : float
         Work that may be done for the component.
     component : MatchGraph
-        The matches; of several components the cheapest of all are taken first.
+        The matches. If there are several components, the cheapest of all come first.
     costs : Costs
         Work of an insertion and of a match.
 
@@ -94,14 +95,14 @@ def cheapest_matches(work: float, component: MatchGraph, *, costs: Costs) -> Boo
 
     Notes
     -----
-    *Source.* Equation 3 and step 5 of Figure 1 of [1]_. A row's cost is shared by its
-    matches: those of rows with many are cheap. The first one that does not fit is the
-    end.
+    *Source.* Equation 3 and step 5 of Figure 1 of [1]_. The cost of a row is shared by
+    its matches, so a match is cheap if its rows have many. The selection ends with the
+    first match that does not fit.
 
     *Symbols.* The cost of a match C(e), the matches of its rows u_1 and v_1.
 
-    *Departures.* From the cheapest up, as ``greedy_max_subset`` says. Among equals
-    those of the first left row come first, then of the first right row.
+    *Departures.* In ascending order of cost, as in ``greedy_max_subset``. If costs are
+    equal, matches of the first left row come first, then those of the first right row.
 
     *Guarantee.* None: a heuristic.
 
@@ -131,7 +132,7 @@ def cheapest_matches(work: float, component: MatchGraph, *, costs: Costs) -> Boo
 
 
 def totals(graph: MatchGraph, component: IntArray) -> tuple[IntArray, IntArray]:
-    """Matches and rows of each component."""
+    """Number of matches and number of rows of each component."""
     matches = np.bincount(component)
     rows = np.zeros_like(matches)
     for ends in graph.ends:

@@ -1,4 +1,4 @@
-"""Which rows a memory of few rows should hold, and when, to gain most."""
+"""Which rows a small memory should hold, and when, to gain most."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from shedjoin.lab.kernels.memory_states import (
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _MOST = 10_000_000
-"""States since a cut that are held, to find the way back: 160 megabytes."""
+"""Limit of the states kept since a cut, to find the way back: 160 megabytes."""
 
 _MOST_AT_ONCE = 4_000_000
-"""States that one step may lead to before equal ones are found: 200 megabytes."""
+"""Limit of the states of one step before equal ones are merged: 200 megabytes."""
 
 _MOST_COMPARED = 2000
-"""Rows that are compared with each other at a step; if there are more, none are."""
+"""Limit of the rows that are compared with each other at a step; if there are more,
+none are."""
 
 Step: TypeAlias = tuple[IntArray, IntArray]
-"""For each state after a step, the one that it is from, and the row that left."""
+"""For each state after a step, the state that it is from, and the row that left."""
 
 
 def most_gained(
     leave: IntArray, gains: Gains, capacity: int, *, ranked: bool = True
 ) -> IntArray:
-    """Step at which each row leaves, such that most is gained.
+    """Step at which each row should leave, so that most is gained.
 
     Row i comes at step i. If there are more rows than fit, one of them leaves.
 
@@ -43,24 +44,25 @@ def most_gained(
     leave : array of int
         Step at which each row leaves by itself, later than it comes.
     gains : Gains
-        What is gained if a row is held after a step: before it leaves by itself.
+        What is gained if a row is held after a step, until it leaves by itself.
     capacity : int
-        Rows that fit.
+        Number of rows that fit.
     ranked : bool, default True
         No row leaves while another one is held that gains no more than it does up to
-        any step. That leaves fewer states, and one of those that gain most.
+        any step. This leaves fewer states, among them one that gains most.
 
     Returns
     -------
     array of int
-        Step at which the row leaves; its own if it is not held at all.
+        Step at which each row leaves; its own step if it is not held at all.
 
     Notes
     -----
-    *Cost.* O(c**2) for each memory state with a capacity of c. States of one step are
-    at most the ways to choose c of the rows that could be there; those of all steps
-    since the last cut are held until no state of the present step is from them.
-    Between two cuts, see ``cuts``, where there is room for all rows, nothing is tried.
+    *Cost.* O(c**2) for each memory state with a capacity of c. The states of one step
+    are at most the ways to choose c of the rows that could be there. The states of all
+    steps since the last cut are kept, as long as states of the present step are from
+    them. Stretches between two cuts in which all rows fit are not searched, see
+    ``cuts``.
 
     Examples
     --------
@@ -83,10 +85,10 @@ def most_gained(
 
 
 def cuts(leave: IntArray) -> list[int]:
-    """Steps at which no row of an earlier step is there any more, and the first one.
+    """Steps at which no row of an earlier step is there any more, and the first step.
 
-    Whatever was held before them, memory is empty: what is best up to a cut and what is
-    best from there on are best together.
+    At a cut, memory is empty, whatever was held before. So the best choice up to a cut
+    and the best choice after it are best together.
 
     >>> cuts(np.array([2, 2, 4, 4, 5]))
     [0, 2, 4]
@@ -96,14 +98,14 @@ def cuts(leave: IntArray) -> list[int]:
 
 
 def _oldest(leave: IntArray) -> IntArray:
-    """For each step, the first row that may still be there."""
+    """First row that may still be there, for each step."""
     return np.searchsorted(
         np.maximum.accumulate(leave), np.arange(leave.size), side="right"
     )
 
 
 class _Part(NamedTuple):
-    """Rows from one cut to the next, and at which steps they are compared."""
+    """Rows from one cut to the next, and the steps at which they are compared."""
 
     leave: IntArray
     gains: Gains
@@ -138,7 +140,7 @@ def _search(part: _Part, capacity: int, into_leaves: IntArray) -> None:
 
 
 def _by_step(gains: Gains) -> tuple[IntArray, FloatArray, IntArray]:
-    """Rows and weights by rising step, and where each step begins."""
+    """Rows and weights in order of step, and where each step begins."""
     row = np.repeat(np.arange(gains.start.size - 1), np.diff(gains.start))
     order = np.argsort(gains.step, kind="stable")
     bounds = np.searchsorted(gains.step[order], np.arange(gains.start.size))
@@ -146,7 +148,7 @@ def _by_step(gains: Gains) -> tuple[IntArray, FloatArray, IntArray]:
 
 
 def _forget(taken: list[Step]) -> int:
-    """Drop states that none of the last step is from; how many are left."""
+    """Drop states that no state of the last step is from; return how many are left."""
     held, used = 0, np.arange(taken[-1][0].size)
     for step in range(len(taken) - 1, -1, -1):
         previous, victim = (column[used] for column in taken[step])

@@ -1,4 +1,4 @@
-"""A search for the best use of one memory, as a whole and in pieces."""
+"""Search for the best use of one memory, as a whole or in pieces."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Search(NamedTuple):
     ranked: bool
 
     def leaves(self) -> IntArray:
-        """Step at which each row leaves, such that most is gained."""
+        """Step at which each row should leave, so that most is gained."""
         return most_gained(self.leave, self.gains, self.capacity, ranked=self.ranked)
 
     def pieces(self, rows: int) -> list[Search]:
-        """Searches of at least so many rows each, one after another.
+        """Searches that follow one another, each of at least so many rows.
 
-        They begin at cuts, where memory is empty in any case, so that together they
-        find what the whole finds. The last one may be shorter; without cuts there is
+        They begin at cuts, where memory is empty in any case. So together they find
+        what the whole finds. The last one may be shorter. Without cuts there is only
         one.
         """
         if not self.leave.size:
@@ -51,7 +51,7 @@ class Search(NamedTuple):
 
 
 def joined(pieces: list[IntArray]) -> IntArray:
-    """What the pieces of a search found, as what the whole finds."""
+    """Combine what the pieces of a search found into what the whole finds."""
     starts = np.cumsum([0, *(piece.size for piece in pieces)])
     moved = [piece + start for piece, start in zip(pieces, starts, strict=False)]
     return np.concatenate([np.zeros(0, np.int64), *moved])

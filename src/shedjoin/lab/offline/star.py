@@ -10,7 +10,7 @@ from shedjoin.spec.window import Duration, Within
 Pair: TypeAlias = tuple[str, str]
 On: TypeAlias = str | Pair | tuple[Pair, Pair]
 Rows: TypeAlias = Any
-"""A table of pyarrow, which has no types, a DataFrame of Spark, or None if allowed."""
+"""A pyarrow table, which has no types, a Spark DataFrame, or None if allowed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,27 +23,27 @@ class StarArchive:
     Parameters
     ----------
     left, right : pyarrow.Table or Spark DataFrame
-        The streams, in any order. Rows with a null key match nothing.
+        The streams, with rows in any order. Rows with a null key match nothing.
     relation : pyarrow.Table, Spark DataFrame or None
         The relation; None joins rows whose keys are equal.
     on : tuple
-        Key of the left stream and the column of the relation that it equals, then
-        those of the right stream: ``(("a", "a"), ("b", "b"))``. Without a relation the
-        key of both streams, or one of each: ``"key"`` or ``("a", "b")``.
+        Key of the left stream and the column of the relation that it equals, then those
+        of the right stream: ``(("a", "a"), ("b", "b"))``. Without a relation, the key
+        of both streams, or of each of them: ``"key"`` or ``("a", "b")``.
     within : Within, str, timedelta or int
-        How far rows that match may lie apart, both ends included. A number is for
-        times that are whole numbers.
+        How far apart rows that match may be, both ends included. Pass a number if times
+        are whole numbers.
     time : str or pair of str, default "time"
         Column of the time in both streams, or in each: timestamps, or whole numbers.
     importance : str or pair of str, optional
-        Column of the importance; without it that of every row is 1. A match has the
-        lesser one of its rows.
+        Column of the importance; without it, every row has importance 1. A match has
+        the lesser importance of its two rows.
     valid : pair of str, optional
-        Columns of the relation: from when a row is active, and from when no longer. A
-        null has no bound. Without it all rows are always active.
+        Columns of the relation with the start (inclusive) and the end (exclusive) of a
+        row's validity. A null is no bound. Without it all rows are always active.
     shard : str or pair of str, optional
-        Column of both streams that says in which shard a row is. Rows of different
-        shards do not meet, and each shard has a memory of its own.
+        Column of both streams with the shard of a row. Rows of different shards do not
+        meet, and each shard has a memory of its own.
 
     Notes
     -----

@@ -14,7 +14,7 @@ from shedjoin.spec.window import Within, parse_duration
 from shedjoin.types import FloatArray, IntArray
 
 NEVER = np.iinfo(np.int64).max
-"""The end of what does not end; its negative is the begin of what always was."""
+"""End of what never ends; its negative is the begin of what was always there."""
 
 
 class Stream(NamedTuple):
@@ -26,7 +26,7 @@ class Stream(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """Keys of each row of a relation on both sides, from when to when it is active."""
+    """Relation rows: keys on both sides, and the start and end of their validity."""
 
     left: IntArray
     right: IntArray
@@ -35,7 +35,7 @@ class Facts(NamedTuple):
 
 
 class Star(NamedTuple):
-    """An archive as columns: matches are from ``before`` to ``after`` the left row."""
+    """An archive as columns; a match is ``before`` to ``after`` the left row."""
 
     left: Stream
     right: Stream
@@ -46,7 +46,7 @@ class Star(NamedTuple):
 
 
 def star_columns(archive: StarArchive) -> Star:
-    """Columns of an archive, checked."""
+    """Check an archive, and convert it to columns."""
     tables = {"left": archive.left, "right": archive.right}
     times = one_each("time", archive.time)
     clocks = [
@@ -70,7 +70,7 @@ def star_columns(archive: StarArchive) -> Star:
 
 
 def one_each(name: str, given: object) -> Pair:
-    """One name for each side; a single one stands for both."""
+    """One name for each side; a single name is used for both."""
     both = (given, given) if isinstance(given, str) else given
     if isinstance(both, tuple | list) and [type(each) for each in both] == [str, str]:
         return both[0], both[1]
@@ -87,7 +87,7 @@ def named_column(name: str, table: pa.Table, column: str) -> pa.ChunkedArray:
 
 
 def _clock(name: str, table: pa.Table, column: str) -> pa.DataType:
-    """Type in which times are told: whole numbers, or microseconds."""
+    """Type of the times: whole numbers, or microseconds."""
     times = named_column(name, table, column)
     if times.null_count:
         raise ParameterError(
@@ -110,7 +110,7 @@ def _times(column: pa.ChunkedArray, clock: pa.DataType) -> IntArray:
 
 
 def _reach(within: object, clock: pa.DataType) -> tuple[int, int]:
-    """How far before and after a left row the right ones lie, in units of the clock."""
+    """Ends of the window before and after a left row, in units of the clock."""
     counted = pa.types.is_integer(clock)
     if isinstance(within, Within) and not counted:
         return within.before_us, within.after_us
@@ -130,7 +130,7 @@ def _reach(within: object, clock: pa.DataType) -> tuple[int, int]:
 def _facts(
     archive: StarArchive, clock: pa.DataType
 ) -> tuple[tuple[IntArray, IntArray], Facts]:
-    """Keys of both streams, and the relation in the same numbers."""
+    """Keys of both streams, and the relation with keys in the same coding."""
     relation = archive.relation
     if relation is None:
         names = one_each("on", archive.on)
@@ -176,7 +176,7 @@ def _sides(on: object) -> tuple[Pair, Pair]:
 
 
 def coded(one: pa.ChunkedArray, other: pa.ChunkedArray) -> tuple[IntArray, IntArray]:
-    """Numbers that are equal where values are; -1 for nulls."""
+    """Numbers that are equal where the values are equal; -1 for nulls."""
     if one.type != other.type:
         raise ColumnTypeError(
             f"Keys of type {one.type} cannot equal keys of type {other.type}.",
@@ -211,7 +211,7 @@ def _bound(
 
 
 def _check_once(facts: Facts) -> None:
-    """Refuse rows of the same keys that are active together."""
+    """Raise if rows of the same keys are active together."""
     order = np.lexsort((facts.begin, facts.right, facts.left))
     left, right, begin, end = (column[order] for column in facts)
     same = (np.diff(left) == 0) & (np.diff(right) == 0)

@@ -16,7 +16,7 @@ from shedjoin.types import FloatArray, IntArray
 
 
 class Total(NamedTuple):
-    """How many matches there are, and the sum of their importances."""
+    """Number of matches, and the sum of their importances."""
 
     size: int
     importance: float
@@ -50,7 +50,7 @@ class Parts(NamedTuple):
 class Matches(NamedTuple):
     """Pairs of rows, the instant of each row, and importances.
 
-    Instants of the archive, in ``times``, are known by their number.
+    An instant is an index into ``times``, which has all instants of the archive.
     """
 
     times: IntArray
@@ -59,7 +59,7 @@ class Matches(NamedTuple):
     importance: FloatArray
 
     def first(self, side: int) -> IntArray:
-        """Matches in which the row of a side was there first."""
+        """Matches in which the row of one side was there first."""
         return np.flatnonzero(self.instants[side] < self.instants[1 - side])
 
     @property
@@ -83,8 +83,7 @@ def star_join(archive: StarArchive) -> Parts:
     Returns
     -------
     Parts
-        How many matches there are and how important they are, by the row that was there
-        first.
+        Number and importance of the matches, by the row that was there first.
 
     Notes
     -----
@@ -118,20 +117,20 @@ def star_join(archive: StarArchive) -> Parts:
 
 
 def add_up(totals: Iterable[Total]) -> Total:
-    """Size and importance of all together."""
+    """Add up sizes and importances."""
     size, importance = zip(*totals, strict=True)
     return Total(sum(size), sum(importance))
 
 
 def star_matches(star: Star) -> Matches:
-    """Every match of an archive once."""
+    """All matches of an archive, each once."""
     left, right, facts = star.left, star.right, star.facts
     times, instants = np.unique(
         np.concatenate((left.time, right.time)), return_inverse=True
     )
     row, fact = active_facts(left, facts.left, facts)
     time = left.time[row]
-    # Of the right rows with a key, those that match lie one after another.
+    # The right rows of one key that match are next to each other.
     low = np.searchsorted(times, np.maximum(time - star.before, facts.begin[fact]))
     high = np.searchsorted(
         times, np.minimum(time + star.after, facts.end[fact] - 1), side="right"
@@ -155,9 +154,9 @@ def star_matches(star: Star) -> Matches:
 def active_facts(
     stream: Stream, key: IntArray, facts: Facts
 ) -> tuple[IntArray, IntArray]:
-    """Rows of a stream with each row of the relation that was active at their time.
+    """Pairs of a stream's row and a relation row that was active at its time.
 
-    ``key`` are the keys of the relation on the side of the stream.
+    ``key`` holds the keys of the relation on the side of the stream.
     """
     order = np.argsort(key, kind="stable")
     first = np.searchsorted(key[order], stream.key)

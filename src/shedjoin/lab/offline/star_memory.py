@@ -1,4 +1,4 @@
-"""The memory of one stream in one shard: what it is to hold, and what that finds."""
+"""The memory of one stream in one shard: what it should hold, and what that finds."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from shedjoin.spec.shedding import Discipline
 from shedjoin.types import IntArray
 
 Most = Literal["importance", "results"]
-"""What there is to be most of: the sum of importances, or the number of results."""
+"""What is maximised: the sum of importances, or the number of results."""
 
 
 class Options(NamedTuple):
-    """What is to be found, and by which rules."""
+    """What is maximised, and by which rules."""
 
     most: Most
     discipline: Discipline
@@ -45,7 +45,7 @@ class Memory(NamedTuple):
         return self.matches.total(match[step < leave[row]])
 
     def stays(self, leave: IntArray) -> pa.Table:
-        """From when to when rows are held, of those that are."""
+        """Times between which rows are held, for the rows that are held at all."""
         own, times = self.own, self.matches.times
         held = np.flatnonzero(leave > np.arange(leave.size))
         shed = leave[held] < own.leave[held]

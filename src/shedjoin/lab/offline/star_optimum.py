@@ -27,9 +27,9 @@ class StarOptimum:
     parts : Parts
         Size and importance of what is found.
     left, right : pyarrow.Table
-        For each row that is stored: ``row``, its number in the table of the stream,
-        ``stored_from`` and ``gone_at``, instants of the archive. Rows that are still
-        there after the last instant have no ``gone_at``.
+        For each row that is stored: its number ``row`` in the table of the stream, and
+        the instants ``stored_from`` and ``gone_at``. Rows that are still there after
+        the last instant have no ``gone_at``.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class StarOptimum:
         return self.parts.importance
 
     def kept_at(self, instant: Any) -> tuple[list[int], list[int]]:  # noqa: ANN401
-        """Rows of both streams that memory holds when an instant is over."""
+        """Rows of both streams that memory holds after an instant."""
         left, right = (_held(table, instant) for table in (self.left, self.right))
         return left, right
 
@@ -71,19 +71,19 @@ def star_optimum(
     archive : StarArchive
         The streams and the relation, here or on Spark.
     rows : int or pair of int
-        Rows that fit into memory, half of them of each stream, or so many of each; into
-        that of each shard, if the archive tells shards apart.
+        Rows that fit into memory, half of them for each stream, or a number for each.
+        If the archive has shards, this is the memory of each shard.
     most : {"importance", "results"}, default "importance"
-        What there is to be most of.
+        What is maximised.
     discipline : {"shed_then_probe", "probe_then_shed"}, default "shed_then_probe"
         Whether a row that leaves for an arrival has met the arrivals of that instant
-        (``probe_then_shed``) or not. The optimum of ``shed_then_join``, under which
-        arrivals that are not stored meet nobody, is not known; it is no better than
-        that of ``shed_then_probe``, which is told in its place. Likewise that of
-        ``probe_then_shed`` is told in place of that of ``probe_then_insert``.
+        (``probe_then_shed``) or not. The optimum of ``shed_then_join``, where arrivals
+        that are not stored do not probe, is not known. It is no better than that of
+        ``shed_then_probe``, which is returned in its place. Likewise, the optimum of
+        ``probe_then_shed`` is returned in place of that of ``probe_then_insert``.
     prefilter : {"matches", "relation", "none"}, default "matches"
-        Which rows need not be held: those without a match to come, those that no row of
-        the relation allows one, or none. What is found is as good, but takes longer.
+        Which rows need not be held: those without a match to come, those for which no
+        relation row allows a match, or none. The optimum is the same, but takes longer.
 
     Returns
     -------
@@ -98,33 +98,33 @@ def star_optimum(
     *Symbols.* ``rows`` is M. ``parts.left``, ``parts.right`` and ``parts.same`` are the
     weights of the best paths in the R, S and SA graph.
 
-    *Departures.* Any number of rows may come at an instant; they are taken in the order
+    *Departures.* Any number of rows may come at an instant. They are taken in the order
     of the table. Rows leave memory with their last match, and no row leaves while
-    another is held that gains no more up to any instant: there are far fewer memory
+    another is held that gains no more up to any instant. So there are far fewer memory
     states, and one of the best is among them. ``prefilter="relation"`` is the paper's
-    algorithm, with formula (8): rows also leave when all rows of the relation have
-    ended that were active when they came. Of equally good ways the first one found is
-    taken: line 39 of algorithm 3.1 is read with a strict comparison, without which its
-    example would have importance 32 for SJA-S, not 34. Lines 37 and 38 are read as the
-    states after the last instant.
+    algorithm, with formula (8): rows also leave when all relation rows have ended that
+    were active when they came. If several ways are equally good, the first one found is
+    taken. Line 39 of algorithm 3.1 is read with a strict comparison. Without that, the
+    paper's example would have importance 32 for SJA-S, not 34. Lines 37 and 38 are read
+    as the states after the last instant.
 
-    *On Spark.* The driver takes keys, times and importances of the DataFrames, in order
-    of time, then of the other columns, and finds all matches. Tasks search for the best
-    memories: a task for each stream, each shard, and each stretch of time between
-    instants at which no row in memory has a match to come. What they find is what is
-    found here in tables of that order, to the last bit. Rows that share a memory in
-    such a stretch cannot be searched apart: those of different keys compete for the
-    same room, so that components of the relation are tasks of their own only as shards,
-    with a memory each. There are many such stretches where few rows have matches to
-    come (6000 in 100,000 instants of the streams of the paper's figure 4), and there is
-    one where windows are long or ``prefilter="none"``: then each shard has two tasks.
+    *On Spark.* The driver reads keys, times and importances from the DataFrames, in
+    order of time, then of the other columns, and finds all matches. Tasks search for
+    the best memories. There is a task for each stream, each shard, and each stretch of
+    time between instants at which no row in memory has a match to come. They find what
+    is found in local tables of that order, to the last bit. Rows that share a memory in
+    such a stretch cannot be searched apart, because rows of different keys compete for
+    the same room. So components of the relation are tasks of their own only as shards,
+    with a memory each. If few rows have matches to come, there are many stretches: 6000
+    in 100,000 instants of the streams of the paper's figure 4. If windows are long or
+    ``prefilter="none"``, there is one stretch, and each shard has two tasks.
 
     *Guarantee.* Optimal. Archives with too many memory states are refused.
 
     *Cost.* For each row at most as many memory states as there are ways to choose half
-    of ``rows`` from those of a window. The paper's 5000 rows of each stream, windows of
-    10 and M = 10, take 0.02 seconds; with windows of 50 it is 1 to 2 seconds for M = 10
-    and 10 to 25 seconds for M = 20.
+    of ``rows`` from the rows of a window. The paper's 5000 rows of each stream, with
+    windows of 10 and M = 10, take 0.02 seconds. With windows of 50 it is 1 to 2 seconds
+    for M = 10 and 10 to 25 seconds for M = 20.
 
     References
     ----------
@@ -193,7 +193,7 @@ def star_optimum(
 
 
 def _capacities(rows: object) -> tuple[int, int]:
-    """Rows of each stream that fit."""
+    """Number of rows of each stream that fit."""
     both = (rows // 2, rows // 2) if isinstance(rows, int) else rows
     if isinstance(both, tuple | list) and [type(each) for each in both] == [int, int]:
         left, right = both
@@ -206,7 +206,7 @@ def _capacities(rows: object) -> tuple[int, int]:
 
 
 def _held(stays: pa.Table, instant: object) -> list[int]:
-    """Rows whose stay takes an instant in."""
+    """Rows whose stay includes an instant."""
     clock = stays["stored_from"].type
     now = pa.scalar(instant, clock)
     begun = pc.less_equal(stays["stored_from"], now)

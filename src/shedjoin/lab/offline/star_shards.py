@@ -27,7 +27,7 @@ class Shard(NamedTuple):
 
 
 def star_shards(archive: StarArchive) -> list[Shard]:
-    """Columns of an archive, checked, shard by shard; one if none are told apart."""
+    """Check an archive and split it into shards; one shard if it has none."""
     star = star_columns(archive)
     if archive.shard is None:
         every = [np.arange(stream.time.size) for stream in (star.left, star.right)]
@@ -64,7 +64,7 @@ def _codes(archive: StarArchive) -> tuple[IntArray, IntArray]:
 
 
 def _by_code(code: IntArray, codes: int) -> list[IntArray]:
-    """Rows of each code, in their order."""
+    """Rows of each code, in order."""
     order = np.argsort(code, kind="stable")
     return np.split(order, np.searchsorted(code[order], np.arange(1, codes)))
 

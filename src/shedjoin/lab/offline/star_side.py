@@ -1,4 +1,4 @@
-"""One of two archived streams as the steps in which its rows come to memory."""
+"""One of two archived streams, as the steps at which its rows come to memory."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from shedjoin.spec.shedding import Discipline
 from shedjoin.types import IntArray
 
 Prefilter = Literal["matches", "relation", "none"]
-"""Rows are in memory only while a match of them is to come (``matches``), only while a
-row of the relation that was active when they came still is (``relation``), or until
+"""When rows are in memory: only while a match of them is to come (``matches``), only
+while a relation row that was active when they came still is (``relation``), or until
 they expire (``none``)."""
 
 
@@ -25,15 +25,15 @@ class StarSide(NamedTuple):
     row : array of int
         Number of each row in the table of the stream.
     come, gone : array of int
-        Instants at which it comes, and at which it leaves at the latest.
+        Instants at which each row comes, and at which it leaves at the latest.
     leave : array of int
-        The first step at which it has left by itself.
+        The first step at which the row has left by itself.
     match : array of int
-        Matches with rows of the other stream that came later: row by row, by step.
+        Matches with rows of the other stream that came later, by row, then by step.
     match_row : array of int
         The row of each match, as a step.
     match_step : array of int
-        The step after which the row must be held, to be found.
+        The step after which the row must be held for the match to be found.
     """
 
     row: IntArray
@@ -85,15 +85,15 @@ def star_side(
 
 
 def _expiry(star: Star, times: IntArray, side: int) -> IntArray:
-    """The first instant at which a row is out of the window."""
+    """First instant at which a row is out of the window."""
     stream, reach = ((star.left, star.after), (star.right, star.before))[side]
     return np.searchsorted(times, stream.time + reach, side="right")
 
 
 def _last_end(star: Star, times: IntArray, side: int) -> IntArray:
-    """The first instant at which nothing is active any more that was when a row came.
+    """First instant at which no relation row is active that was when a row came.
 
-    Rows for which nothing was active have left before they come.
+    A row for which none was active has left before it comes.
     """
     stream, facts = (star.left, star.right)[side], star.facts
     row, fact = active_facts(stream, (facts.left, facts.right)[side], facts)

@@ -1,4 +1,4 @@
-"""One memory for several joins."""
+"""Division of one memory among several joins."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shedjoin.plan.model import (
 
 _HALVINGS = 60
 _ENOUGH = 1 - 1e-12
-"""A recall this close to the wanted one, relatively, is the wanted one."""
+"""Relative tolerance: a recall this close to the wanted one counts as reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,21 +34,21 @@ class Allocation:
 
     @property
     def minimum(self) -> float:
-        """Recall of the join that fares worst."""
+        """Recall of the join with the lowest recall."""
         return min(self.recall)
 
 
 def allocate(
     total: float, joins: Sequence[Model], weights: Sequence[float] | None = None
 ) -> Allocation:
-    """Divide memory among joins so that the worst recall is as high as can be [1]_.
+    """Divide memory among joins so that the worst recall is as high as possible [1]_.
 
     Parameters
     ----------
     total : float
         Tuples that all joins together may keep.
     joins : sequence of Model
-        The joins; for both windows of one pass a ``JoinModel``.
+        The joins. For both windows of one join, pass a ``JoinModel``.
     weights : sequence of float, optional
         Importance of each join: the least ``recall / weight`` is maximised. All equal
         by default.
@@ -56,8 +56,8 @@ def allocate(
     Returns
     -------
     Allocation
-        In the order of ``joins``. It sums to less than ``total`` when every join is
-        exact with less.
+        In the order of ``joins``. It sums to less than ``total`` if every join is exact
+        with less.
 
     Notes
     -----
@@ -65,8 +65,8 @@ def allocate(
 
     *Symbols.* ``total`` M, ``weights`` w, ``memory_for`` f(q).
 
-    *Departures.* A join with recall 1 needs no more, and what is left goes to the
-    others; the paper would stop there.
+    *Departures.* A join with recall 1 needs no more memory, and what is left goes to
+    the others. The paper would stop there.
 
     *Guarantee.* Max-min to twelve digits for continuous models.
 
@@ -128,7 +128,7 @@ def proportional(total: float, joins: Sequence[Model]) -> Allocation:
 
     Notes
     -----
-    *Source.* PROP, section 6.2.5 of [1]_; the yardstick for ``allocate``.
+    *Source.* PROP, section 6.2.5 of [1]_; for comparison with ``allocate``.
 
     References
     ----------

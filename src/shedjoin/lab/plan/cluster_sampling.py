@@ -1,4 +1,4 @@
-"""Cluster sampling in a memory: a tuple with all its results, or none of them."""
+"""Cluster sampling in a memory: a tuple is kept with all its results, or not at all."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def eq_fraction(memory: float, *windows: Model) -> float:
     -----
     *Source.* Strategy 2, section 4.3.1 of [1]_.
 
-    *Departures.* Values left out of a frequency model are never kept: they match
-    nothing.
+    *Departures.* Values left out of a frequency model are never kept, because they
+    match nothing.
 
     References
     ----------
@@ -72,9 +72,9 @@ def pps_inclusion(memory: float, window: FrequencyModel) -> Inclusion:
 
     *Symbols.* ``scale`` p, ``own`` f1, ``opposite`` f2.
 
-    *Departures.* The footnote's iteration is solved in closed form: memory is linear
-    in the scale between the scales at which one more value reaches 1. Values without
-    a match get what memory is left when all others are kept whole.
+    *Departures.* The footnote's iteration is solved in closed form: memory is linear in
+    the scale between the scales at which one more value reaches 1. Values without a
+    match get the memory that is left if all others are kept with certainty.
 
     *Guarantee.* The expected memory is ``memory``, or the demand if that is less.
 

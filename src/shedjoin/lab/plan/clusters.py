@@ -13,13 +13,13 @@ Window: TypeAlias = FrequencyModel | AgeModel
 
 
 class Clusters(NamedTuple):
-    """The results of one tuple are a cluster; one row for each kind of tuple."""
+    """Clusters, each of the results of one tuple; one row for each kind of tuple."""
 
     arrivals: FloatArray
     """Tuples per time unit."""
 
     size: FloatArray
-    """Results that each yields in its window, on average."""
+    """Mean number of results that each tuple yields in its window."""
 
 
 def clusters(window: Window) -> Clusters:

@@ -23,10 +23,10 @@ from shedjoin.plan.model import FITS, FloatArray, not_negative
 from shedjoin.types import IntArray
 
 _MOST = 4_000_000
-"""Options compared at a time: some hundred megabytes, and some seconds."""
+"""Limit of the options compared at a time: some hundred megabytes, some seconds."""
 
 _ROUNDED = 1e-9
-"""Options that fall short of a bound by less, relatively, may be the best, rounded."""
+"""Relative tolerance: an option that is this little below a bound may be the best."""
 
 _HALVINGS = 60
 _SIDES: tuple[Side, ...] = ("grow", "shrink")
@@ -40,7 +40,7 @@ class Options(NamedTuple):
     choices: npt.NDArray[np.int64]
 
     def take(self, kept: IntArray | npt.NDArray[np.bool_]) -> Options:
-        """Those that are kept, in the order given."""
+        """Select options, in the order given."""
         return Options(self.results[kept], self.work[kept], self.choices[kept])
 
 
@@ -68,13 +68,14 @@ def best_harvest(work: float, load: HarvestLoad) -> Harvest:
     *Symbols.* ``work`` is z C(1).
 
     *Departures.* Results and work add up over directions, so not all n^(m(m-1))
-    configurations are tried. Each direction has n^(m-1) options and one to be off.
-    Those are left out that take more work for no more results, or that cannot belong to
-    the best harvest by Lagrange's bound and what ``greedy_harvest`` finds. Where one
-    basic window of each hop is too much, ``harvest_by_chance`` is taken.
+    configurations are tried. Each direction has n^(m-1) options, and one to be off.
+    Options are left out if they take more work for no more results. They are also left
+    out if they cannot belong to the best harvest, by Lagrange's bound and by what
+    ``greedy_harvest`` finds. If one basic window of each hop is too much work,
+    ``harvest_by_chance`` is used.
 
-    *Guarantee.* Optimal among whole basic windows; among equals, the least work. Loads
-    with too many options are refused.
+    *Guarantee.* Optimal among whole basic windows, with the least work among equals.
+    Loads with too many options are refused.
 
     *Cost.* Milliseconds for m = 3 streams with n = 10 basic windows; for m = 5 and
     n = 20 from 0.02 to 1.5 seconds. Nothing better than exponential in m is promised.
@@ -122,10 +123,10 @@ def best_harvest(work: float, load: HarvestLoad) -> Harvest:
 
 
 def _options(direction: Direction, limit: float) -> Options:
-    """Counts of a direction that no others beat, and to be off.
+    """Counts of a direction that no others beat, and the option to be off.
 
-    Made from the last hop on: of what one partial result yields from a hop on, only
-    what nothing beats can belong to options that nothing beats.
+    They are built from the last hop on. Only what is unbeaten, for one partial result
+    from a hop on, can belong to options that are unbeaten.
     """
     least = [1.0, *accumulate((growth[1] for growth in direction.growth), mul)]
     made = Options(
@@ -156,7 +157,7 @@ def _options(direction: Direction, limit: float) -> Options:
 
 
 def _unbeaten(options: Options) -> Options:
-    """Options with more results than all that take no more work."""
+    """Options with more results than all others that take no more work."""
     by_work = np.lexsort((-options.results, options.work))
     results = options.results[by_work]
     highest = np.maximum.accumulate(results)
@@ -168,8 +169,8 @@ def _unbeaten(options: Options) -> Options:
 def _lagrange(tables: list[Options], work: float) -> tuple[float, float]:
     """Price of work at which the best of each table just fit, and the bound it gives.
 
-    No harvest within the work has more results than the bound: at any price, it is what
-    each direction is worth at best by itself, and the worth of the work.
+    No harvest within the work has more results than the bound. At any price, the bound
+    is what each direction is worth at best by itself, plus the worth of the work.
     """
     low = 0.0
     high = max(
@@ -190,8 +191,8 @@ def _lagrange(tables: list[Options], work: float) -> tuple[float, float]:
 def _merged(tables: list[Options], limit: float, price: float, slack: float) -> Options:
     """Harvests of all directions that may be the best; choices are rows of the tables.
 
-    What an option is worth less at the price than the best of its table, the harvest is
-    below the bound: it has at most the slack to lose.
+    If an option is worth less at the price than the best of its table, its harvest is
+    below the bound by the difference. A harvest may lose at most the slack.
     """
     made = Options(np.zeros(1), np.zeros(1), np.empty((1, 0), dtype=np.int64))
     reached = 0.0

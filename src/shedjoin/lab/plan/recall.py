@@ -18,7 +18,7 @@ from shedjoin.plan.model import (
 )
 
 _SAME = 1e-12
-"""Relative difference below which two quotients are one number, rounded twice."""
+"""Relative difference below which two quotients count as equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class FrequencyModel(ConcaveModel):
     ``window`` W1, ``demand`` r1 W1, ``results`` R1.
 
     *Departures.* The first value that does not fit counts with the share of it that
-    does. The paper leaves it out and then predicts no result at all where one value
+    does. The paper leaves it out, and then predicts no results at all if one value
     alone exceeds the memory.
 
     *Guarantee.* An expectation for independent values of fixed frequency.
@@ -104,11 +104,11 @@ class AgeModel(ConcaveModel):
     *Source.* Equations 2 and 3 of [1]_.
 
     *Symbols.* ``curve`` p1, its running sum C1, ``rate`` r1, ``results`` R1. C1 is
-    linear between whole ages; the paper is silent there.
+    linear between whole ages, for which the paper does not define it.
 
     *Departures.* The knots are the corners of the upper concave hull of C1. Without
-    minima in the curve that is equation 3. With minima, which equation 3 does not
-    cover, it is an upper bound on every way to shed; dropping the lowest of
+    minima in the curve this is equation 3. Equation 3 does not cover minima. With
+    minima it is an upper bound for every way to shed, and dropping the lowest of
     ``priorities`` stays close to it.
 
     *Guarantee.* Optimal for constant arrivals, whole ``memory / rate`` and no minima.
@@ -144,7 +144,7 @@ class AgeModel(ConcaveModel):
 
 
 def k_opt(curve: Numbers) -> int:
-    """The age until which a tuple yields most per time unit; the least of equals.
+    """Age until which a tuple yields most per time unit; the least age among equals.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def k_opt(curve: Numbers) -> int:
 
 
 def priorities(curve: Numbers) -> FloatArray:
-    """The fastest pace at which a tuple of age 0, 1, ... can still yield results.
+    """Highest rate at which a tuple of age 0, 1, ... can still yield results.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def _from_zero(steps: FloatArray) -> FloatArray:
 
 
 def _hull(heights: list[float]) -> npt.NDArray[np.intp]:
-    """Places of the corners of the upper concave hull of heights at 0, 1, 2, ..."""
+    """Positions of the corners of the upper concave hull of heights at 0, 1, 2, ..."""
     corners = [0]
     for place in range(1, len(heights)):
         while len(corners) > 1:

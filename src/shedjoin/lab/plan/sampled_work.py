@@ -1,4 +1,4 @@
-"""Sampling fractions that a CPU allows."""
+"""Sampling fractions that an amount of work allows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def discarded(fraction: float, window: FrequencyModel) -> FloatArray:
 
 
 def admitted(fraction: float, window: FrequencyModel) -> float:
-    """Tuples per time unit that have a coin that succeeds: equations 19 and 20.
+    """Tuples per time unit with at least one coin that succeeds: equations 19 and 20.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def admitted(fraction: float, window: FrequencyModel) -> float:
 def residence(fraction: float, window: FrequencyModel) -> FloatArray:
     """Time until the last sampled match of a tuple, value by value: equation 21.
 
-    Tuples that are discarded count with 0.
+    Tuples that are discarded count as 0.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def sampled_work(
     costs : Costs
         Work of an insertion and of a match.
     conservative : bool, default False
-        Count every match that is found; else those that are sampled.
+        Whether every match that is found counts, or only those that are sampled.
 
     Returns
     -------
@@ -95,14 +95,14 @@ def sampled_work(
     *Source.* Equations 18 to 25 of [1]_; equation 23 when ``conservative``, else 25.
 
     *Symbols.* ``fraction`` p, ``own`` fL, ``opposite`` fR, ``rate`` lambda_L,
-    ``opposite_rate`` lambda_R, ``window`` T_L; of the other window mirrored.
+    ``opposite_rate`` lambda_R, ``window`` T_L; mirrored for the other window.
 
-    *Departures.* A tuple has one coin at least. With less, equation 18 discards most
-    tuples at any fraction below 1, and a fraction of almost 1 seems to fit where all
+    *Departures.* A tuple has at least one coin. With less, equation 18 discards most
+    tuples at any fraction below 1, and a fraction of almost 1 seems to fit although all
     results do not.
 
-    *Guarantee.* An expectation for matches evenly spread over the window; with matches
-    at random times equation 23 is larger than the work done.
+    *Guarantee.* An expectation for matches that are evenly spread over the window. With
+    matches at random times, equation 23 is larger than the work done.
 
     *Cost.* O(n) for n values.
 
@@ -148,12 +148,12 @@ def work_fraction(
     costs : Costs
         Work of an insertion and of a match.
     conservative : bool, default False
-        Count every match that is found; else those that are sampled.
+        Whether every match that is found counts, or only those that are sampled.
 
     Returns
     -------
     float
-        From 0 to 1; 1 when the work suffices for all results.
+        From 0 to 1; 1 if the work suffices for all results.
 
     Notes
     -----
@@ -188,6 +188,6 @@ def _coins(window: FrequencyModel) -> FloatArray:
 
 
 def _meetings(window: FrequencyModel) -> FloatArray:
-    """Pairs of arrivals of both streams per time unit of both, value by value."""
+    """Matching pairs between arrivals of one time unit of each stream, by value."""
     opposite = window.opposite_rate * np.asarray(window.opposite)
     return clusters(window).arrivals * opposite

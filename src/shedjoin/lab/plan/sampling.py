@@ -1,4 +1,4 @@
-"""Uniform sampling in a memory: each result by a coin of its own."""
+"""Uniform sampling in a memory, with a coin for each result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shedjoin.plan.coins import largest_fraction, last_success, whole_coins
 from shedjoin.plan.model import FloatArray, as_share, at_least_zero
 
 _REACHED = 1 - 1e-12
-"""A running sum this close to a whole number, relatively, has reached it."""
+"""Relative tolerance: a running sum this close to a whole number has reached it."""
 
 
 def uniform_memory(fraction: float, *windows: Window) -> float:
@@ -35,11 +35,11 @@ def uniform_memory(fraction: float, *windows: Window) -> float:
     *Symbols.* ``fraction`` p, coins n1(s), ``rate`` r1, ``own`` f1, ``opposite`` f2,
     running sum of ``curve`` C1.
 
-    *Departures.* A tuple has a whole number of coins, and one at least, also where
-    the model expects no match. Results beyond the sum of the curve come at its end.
+    *Departures.* A tuple has a whole number of coins, and at least one, even if the
+    model expects no match. Results beyond the sum of the curve come at its end.
 
-    *Guarantee.* Exact where a tuple has exactly that many matches, evenly spread under
-    a frequency model; with matches at random times less memory is used.
+    *Guarantee.* Exact if a tuple has exactly that many matches, evenly spread under a
+    frequency model. With matches at random times, less memory is used.
 
     *Cost.* O(n) for n values, or for n results of a tuple under an age curve.
 
@@ -71,7 +71,7 @@ def uniform_fraction(memory: float, *windows: Window) -> float:
     Returns
     -------
     float
-        From 0 to 1; 1 when the memory suffices for all results.
+        From 0 to 1; 1 if the memory suffices for all results.
 
     Notes
     -----

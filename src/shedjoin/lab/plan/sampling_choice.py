@@ -1,4 +1,4 @@
-"""Predicted errors of the ways to sample, to choose one of them."""
+"""Predicted errors of the sampling schemes, to choose one of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SamplingErrors(NamedTuple):
 
     @property
     def best(self) -> Scheme:
-        """The scheme with the least error; among equals the one that asks least."""
+        """Scheme with the least error; among equals EQ-CLUSTER, then PPS-CLUSTER."""
         if self.eq_cluster <= min(self.pps_cluster, self.uniform):
             return "eq_cluster"
         return "pps_cluster" if self.pps_cluster <= self.uniform else "uniform"
@@ -45,7 +45,7 @@ class SamplingErrors(NamedTuple):
 def sampling_errors(
     memory: float, window: Window, aggregate: Aggregate
 ) -> SamplingErrors:
-    """Predict the error of a sum under each way to sample in a memory [1]_.
+    """Predict the error of a sum under each sampling scheme [1]_.
 
     Parameters
     ----------
@@ -63,12 +63,12 @@ def sampling_errors(
 
     Notes
     -----
-    *Source.* Section 4.3.2 of [1]_ gives the criteria in words; of these the accuracy
-    of the model itself is not predicted. In doubt about it prefer clusters.
+    *Source.* Section 4.3.2 of [1]_ gives the criteria in words. One of them, the
+    accuracy of the model itself, is not predicted. If it is in doubt, prefer clusters.
 
-    *Departures.* Under an age curve clusters are equal, and PPS is EQ.
+    *Departures.* Under an age curve all clusters are equal, so PPS is the same as EQ.
 
-    *Guarantee.* What UNIFORM misses counts with its mean, not with its variation.
+    *Guarantee.* What UNIFORM misses is included with its mean, not its variation.
 
     *Cost.* That of ``uniform_fraction``.
 

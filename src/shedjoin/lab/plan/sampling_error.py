@@ -24,8 +24,8 @@ class Aggregate:
         Length of the period in time units.
     mean, sd : float, default 1.0 and 0.0
         Mean and standard deviation of the value that is summed. The default counts
-        results. For an average pass ``mean=0``: what is left is the error of the sum
-        of deviations, which a division by the count turns into that of the average.
+        results. For an average, pass ``mean=0``. What is left is the error of the sum
+        of deviations, which divided by the count is the error of the average.
     of : {"own", "opposite"}, default "own"
         Stream that carries the value. All results of a tuple share a value of their
         own stream, which is the worst case for clusters.
@@ -63,8 +63,8 @@ def cluster_variance(
     Parameters
     ----------
     inclusion : float or array
-        Probability with which a tuple is kept: one for all as of ``eq_fraction``, or
-        value by value as of ``pps_inclusion``.
+        Probability with which a tuple is kept: one number for all as from
+        ``eq_fraction``, or one for each value as from ``pps_inclusion``.
     window : FrequencyModel or AgeModel
         The window.
     aggregate : Aggregate
@@ -73,17 +73,17 @@ def cluster_variance(
     Returns
     -------
     float
-        Around the exact sum; infinite where a value that matches is never kept.
+        Around the exact sum; infinite if a value that matches is never kept.
 
     Notes
     -----
     *Source.* Section 4.3 of [1]_, which names cluster sizes and the variance between
-    clusters as what decides, and refers to the literature for formulas. This is the
+    clusters as the criteria, and refers to the literature for formulas. This is the
     Horvitz-Thompson variance of independent draws.
 
-    *Departures.* The results of a tuple are as many as a Poisson count.
+    *Departures.* The number of results of a tuple is a Poisson count.
 
-    *Guarantee.* An expectation; where few large clusters make up the sum, a single
+    *Guarantee.* An expectation. If a few large clusters make up the sum, a single
     period is far from it.
 
     References
@@ -112,7 +112,8 @@ def cluster_variance(
 def uniform_variance(fraction: float, window: Window, aggregate: Aggregate) -> float:
     """Variance of a sum when each result is sampled by a coin of its own.
 
-    As if every result had one; what ``uniform_missed`` predicts comes on top.
+    This assumes a coin for every result. What ``uniform_missed`` predicts is added to
+    it.
 
     Examples
     --------
@@ -133,8 +134,8 @@ def uniform_variance(fraction: float, window: Window, aggregate: Aggregate) -> f
 def uniform_missed(window: Window) -> float:
     """Share of the results that UNIFORM never samples: they come after the last coin.
 
-    Their number is a Poisson count, while the coins of a tuple are as many as its
-    results on average. This keeps the error above 0 with any memory.
+    Their number is a Poisson count, while a tuple has as many coins as it has results
+    on average. This keeps the error above 0 with any memory.
 
     Examples
     --------
@@ -159,7 +160,7 @@ def _chances(inclusion: float | FloatArray, values: int) -> FloatArray:
 
 
 def _beyond_coins(size: FloatArray) -> FloatArray:
-    """Mean of what a Poisson count exceeds the whole coins by."""
+    """Mean by which a Poisson count exceeds the whole coins."""
     coins = whole_coins(size)
     beyond: FloatArray = size * special.gammainc(coins, size)
     beyond -= coins * special.gammainc(coins + 1, size)

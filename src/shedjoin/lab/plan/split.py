@@ -1,4 +1,4 @@
-"""One memory for the two windows of a join."""
+"""Division of one memory between the two windows of a join."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shedjoin.plan.model import (
 )
 
 _MOST_TRIALS = 4096
-"""Splits tried before the best one is refined."""
+"""Limit of the splits that are tried before the best one is refined."""
 
 _SAME_SLOPE = 1e-9
 """Relative difference below which two marginal yields are equal."""
@@ -41,7 +41,7 @@ class Split:
 
 @dataclass(frozen=True, slots=True)
 class JoinModel(ConcaveModel):
-    """Both windows of a join as one model, its memory always split in the best way.
+    """Both windows of a join as one model, with its memory split in the best way.
 
     Parameters
     ----------
@@ -101,16 +101,17 @@ def split(memory: float, left: Model, right: Model) -> Split:
 
     Notes
     -----
-    *Source.* Sections 3.2.2 and 3.3 of [1]_, which ask for the best split and leave
-    open how to find it.
+    *Source.* Sections 3.2.2 and 3.3 of [1]_, which ask for the best split but do not
+    say how to find it.
 
-    *Departures.* Where windows yield the same for the next tuple, they share what is
+    *Departures.* If both windows yield the same for the next tuple, they share what is
     left in proportion to how much they can use.
 
-    *Guarantee.* Exact for two of ``ConcaveModel``. Other models are tried at steps of
-    a tuple, or at 4096 equal steps of a larger memory, and refined around the best.
+    *Guarantee.* Exact if both are a ``ConcaveModel``. Other models are tried at steps
+    of one tuple, or at 4096 equal steps of a larger memory, and refined around the
+    best.
 
-    *Cost.* O(n log n) for n knots; else some 4100 predictions of each model.
+    *Cost.* O(n log n) for n knots; otherwise some 4100 predictions of each model.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The share of its work that an overloaded join does, from what it kept up with."""
+"""Share of its work that an overloaded join should do, from its recent throughput."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from shedjoin.errors import ParameterError
 from shedjoin.plan.model import not_negative
 
 _LEAST = 0.001
-"""A share of 0 would stay 0 for good."""
+"""Least share: a share of 0 would stay 0 for good."""
 
 
 def throttle_share(
     share: float, *, consumed: float, arrived: float, boost: float = 1.2
 ) -> float:
-    """Share of the work to do next, from rows that arrived and were done [1]_.
+    """Share of the work to do next, from the rows that arrived and were joined [1]_.
 
     Parameters
     ----------
     share : float
         The share in force, above 0 and at most 1; 1 to start with.
     consumed, arrived : float
-        Rows per time unit of all streams that the join took, and that came in.
+        Rows per time unit, over all streams, that the join took, and that arrived.
     boost : float, default 1.2
         Factor above 1 by which the share rises when the join keeps up.
 
@@ -36,8 +36,8 @@ def throttle_share(
     lambda'_i, ``boost`` gamma.
 
     *Departures.* The text multiplies r by gamma where z is meant. If nothing arrived,
-    which the paper leaves open, the join keeps up. Never below 0.001: the paper's share
-    stays 0 once a join took nothing.
+    which the paper leaves open, the join is taken to keep up. The share is never below
+    0.001, while the paper's share stays 0 once a join took nothing.
 
     *Guarantee.* None: it follows the rates with the delay of one step.
 

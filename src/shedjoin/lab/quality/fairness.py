@@ -15,21 +15,20 @@ def jain(lifetimes: npt.ArrayLike) -> float:
     ----------
     lifetimes : array_like
         How long each arrival stayed in memory, in any unit: until it was shed, it
-        expired or the run ended. An arrival that never entered counts with 0.
+        expired or the run ended. An arrival that never entered counts as 0.
 
     Returns
     -------
     float
-        ``sum(x)**2 / (n * sum(x**2))``. All zeros, or no arrivals, are treated alike:
-        1.0.
+        ``sum(x)**2 / (n * sum(x**2))``. All zeros, or no arrivals, count as equal: 1.0.
 
     Notes
     -----
     *Source.* The index of [1]_ over the lifetimes of [2]_, section 5.
 
-    *Departures.* None known: only with the arrivals that never entered do the numbers
-    of [2]_ come out. Without them a join that keeps its first tuples for ever would
-    be called fair.
+    *Departures.* None known. The numbers of [2]_ are reproduced only if arrivals that
+    never entered are included. Without them, a join that keeps its first tuples for
+    ever would count as fair.
 
     *Cost.* O(n).
 

@@ -1,4 +1,4 @@
-"""An approximate result held against the exact one."""
+"""Comparison of an approximate result with the exact one."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ Rows: TypeAlias = pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What an approximate join achieved, and at what price.
+    """What an approximate join achieved, and at what cost.
 
     Parameters
     ----------
     recall : float
-        Share of the exact rows that were found; 1 where there are none.
+        Share of the exact rows that were found; 1 if there are none.
     importance : float
         Importance of the rows found.
     importance_share : float
-        The same as a share of that of all exact rows; 1 where that is zero.
+        The same as a share of the importance of all exact rows; 1 if that is zero.
     outputs : int
-        Rows that the approximate join put out.
+        Number of rows that the approximate join returned.
     extra : int
-        Rows among them that the exact join lacks, or has less often.
+        Number of these rows that the exact join lacks, or has less often.
     fairness : float, optional
         Jain's index of the lifetimes of all arrivals.
     sheds : mapping of str to int
         Tuples shed, by reason.
     recomputations : int
-        How often priorities were computed anew.
+        Number of times that priorities were recomputed.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Quality:
 
     @property
     def is_subset(self) -> bool:
-        """Whether every row put out belongs to the exact result, as often at most."""
+        """Whether every row returned is in the exact result, and not more often."""
         return self.extra == 0
 
 
@@ -72,7 +72,7 @@ def compare(
     sheds: Mapping[str, int] | None = None,
     recomputations: int = 0,
 ) -> Quality:
-    """Hold the rows of an approximate join against those of the exact one.
+    """Compare the rows of an approximate join with those of the exact one.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def compare(
     sheds : mapping of str to int, optional
         Tuples shed, by reason.
     recomputations : int, default 0
-        How often priorities were computed anew.
+        Number of times that priorities were recomputed.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def _worth(wanted: pa.Table, importance: str | None) -> npt.NDArray[np.float64]:
 
 
 def _kinds(found: pa.Table, wanted: pa.Table) -> IntArray:
-    """A number for each row of both tables; equal rows have equal numbers."""
+    """Number of each row of both tables; equal rows have equal numbers."""
     both = pa.concat_tables([found, wanted])
     kind = np.zeros(both.num_rows, dtype=np.int64)
     for column in both.columns:

@@ -1,4 +1,4 @@
-"""A yardstick on archives of any size: matches of one key are found in one task."""
+"""Greedy choice of matches on archives of any size, with a task for each key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KIND = ["matches", "rows"]
 
 
 class Found(NamedTuple):
-    """Matches of a subset, what they cost, and how many there are in the archive.
+    """Matches of a subset, their cost, and the number of matches in the archive.
 
     Examples
     --------
@@ -58,17 +58,17 @@ def greedy_max_subset(
 
     Notes
     -----
-    *Source.* Greedy Max-Subset, section 3.2.1 and Figure 1 of [1]_. No component
-    reaches over two keys, so that tasks find components key by key, and the driver
-    decides by how many there are of each size.
+    *Source.* Greedy Max-Subset, section 3.2.1 and Figure 1 of [1]_. No component has
+    more than one key. So tasks find components key by key, and the driver decides by
+    the number of components of each size.
 
-    *Departures.* As in ``lab.offline.greedy_max_subset``. Among equal components the
+    *Departures.* As in ``lab.offline.greedy_max_subset``. If components are equal, the
     smaller ones are kept first, then those of the first key.
 
     *Guarantee.* None: a heuristic.
 
-    *Cost.* One shuffle by key, twice; a task holds all matches of one key in memory,
-    and the driver a number for each size of components.
+    *Cost.* One shuffle by key, twice. A task holds all matches of one key in memory,
+    and the driver one number for each size of components.
 
     References
     ----------
@@ -126,7 +126,7 @@ def _nth(
     size: tuple[int, int],
     place: int,
 ) -> MatchGraph:
-    """The component at a place among those of one size."""
+    """Component at a position among those of one size."""
     alike = components.where((F.col("matches") == size[0]) & (F.col("rows") == size[1]))
     ordered = alike.select("key", "number").orderBy("key", "number")
     [(key, number)] = ordered.offset(place).take(1)
@@ -139,7 +139,7 @@ def _nth(
 
 
 def _graph(left: pa.Table, right: pa.Table, before: int, after: int) -> MatchGraph:
-    """The matches of one key. Rows are in order of time: any task numbers them so."""
+    """Graph of the matches of one key; any task numbers its rows in order of time."""
     streams = []
     for table in (left, right):
         time = np.sort(table["time"].to_numpy())
@@ -153,7 +153,7 @@ def _prepared(frame: DataFrame) -> DataFrame:
 
 
 def _checked(left: DataFrame, right: DataFrame) -> str:
-    """The type of the keys, which is the same on both sides."""
+    """Check both archives, and return the type of their keys."""
     types = []
     for name, frame in (("left", left), ("right", right)):
         if frame.isStreaming:

@@ -26,11 +26,11 @@ from shedjoin.spark.shipping import Shipped
 from shedjoin.types import IntArray
 
 _TASKS = 256
-"""Pieces at most, about, into which all searches are cut."""
+"""About the limit of the pieces into which all searches are cut."""
 
 _LEAST_ROWS = 20_000
-"""Rows of a piece at least. A task takes a tenth of a second to start, in which so many
-rows are searched where there are cuts at all."""
+"""Least rows of a piece. A task takes a tenth of a second to start. In that time so
+many rows are searched, if there are cuts at all."""
 
 _LONGS, _REALS = pa.list_(pa.int64()), pa.list_(pa.float64())
 _PIECES = pa.schema(
@@ -63,10 +63,10 @@ _FOUND_ARROW = pa.schema(
 
 
 def collected(archive: StarArchive) -> StarArchive:
-    """The archive with the columns that matter in tables; see ``star_optimum``.
+    """The archive with the columns that are needed, in tables; see ``star_optimum``.
 
-    Rows are in order of time, then of the other columns, so that it does not matter in
-    which order Spark gives them.
+    Rows are in order of time, then of the other columns. So the order in which Spark
+    returns them does not matter.
     """
     told = _names(archive.time, archive.on, archive.importance, archive.shard)
     facts = _names(archive.on, archive.valid)
@@ -88,7 +88,7 @@ def leaves_of(archive: StarArchive, searches: Sequence[Search]) -> list[IntArray
 
 
 class Searcher(Shipped):
-    """The function of the tasks: a row for each piece, and what is best for it."""
+    """Function of the tasks: for each piece, a row with the best result for it."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Search the pieces one by one."""
@@ -106,7 +106,7 @@ def _answer(piece: pa.RecordBatch) -> pa.RecordBatch:
     leaves, problem, fix = None, None, None
     try:
         leaves = search.leaves()
-    except ParameterError as error:  # the driver says it, without a trace of the task
+    except ParameterError as error:  # raised by the driver, without a traceback
         problem, fix = error.problem, error.fix
     columns = [[number], [leaves], [problem], [fix]]
     return pa.RecordBatch.from_arrays(
@@ -119,7 +119,7 @@ def _answer(piece: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _searched(archive: StarArchive, pieces: list[Search]) -> list[IntArray]:
-    """What is best for each piece; a partition for each, which Spark does not merge."""
+    """Best result for each piece; each is a partition, which Spark does not merge."""
     streams = archive.left, archive.right, archive.relation
     session = next(it for it in streams if isinstance(it, DataFrame)).sparkSession
     rows = [
@@ -138,7 +138,7 @@ def _searched(archive: StarArchive, pieces: list[Search]) -> list[IntArray]:
 
 
 def _names(*told: object) -> list[str]:
-    """Names of columns, however they are nested, each once."""
+    """Names of columns, however nested, each once."""
     found: dict[str, None] = {}
     for each in told:
         if isinstance(each, str):
@@ -149,7 +149,7 @@ def _names(*told: object) -> list[str]:
 
 
 def _table(name: str, frame: object, names: Sequence[str]) -> pa.Table | None:
-    """Those of the columns that there are, under the names that the user gave."""
+    """The columns that exist, under the names that the user gave."""
     if not isinstance(frame, DataFrame):
         return frame
     if frame.isStreaming:

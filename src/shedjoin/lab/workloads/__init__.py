@@ -1,1 +1,1 @@
-"""Streams as papers describe them, made up."""
+"""Synthetic streams, as papers describe them."""

@@ -1,7 +1,7 @@
 """Synthetic streams of two trades: auctions with bids, impressions with clicks.
 
-Both give micro-batches of (left, right) tables whose rows are some 100 bytes long; both
-take a seed. What would come after the last second is left out.
+Both return micro-batches of (left, right) tables whose rows are some 100 bytes long,
+and both take a seed. Rows after the last second are left out.
 """
 
 from __future__ import annotations
@@ -45,13 +45,14 @@ def auctions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
     bids : float, default 5.0
         Mean number of bids of an auction.
     spread : float, default 1.0
-        Auctions differ in popularity: the mean number of bids of one is log-normal
-        with this standard deviation of the logarithm; 0 makes all alike.
+        Auctions differ in popularity: the mean number of bids of one is log-normal with
+        this standard deviation of the logarithm; 0 makes all of them equal.
     rush : float, default 3.0
-        Bids come at an age in proportion to ``age ** (rush - 1)``; 1 is a steady rate.
+        The rate of bids at an age is proportional to ``age ** (rush - 1)``; 1 is a
+        steady rate.
     into_truth : dict, optional
-        Receives ``popularity``: how many times the mean number of bids each auction
-        attracts, by its id.
+        Receives ``popularity``: the mean number of bids of each auction over that of
+        all auctions, by auction id.
     """
     rng = np.random.default_rng(seed)
     opened_us = np.sort(rng.integers(0, seconds * 1_000_000, auctions))
@@ -97,9 +98,9 @@ def impressions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
 ) -> Batches:
     """Ad impressions and the clicks that follow some of them.
 
-    Join them on ``user_id`` within some minutes after ``shown_at``: a click is
-    credited to all that its user has just been shown. ``price`` is what an impression
-    matters.
+    Join them on ``user_id`` within some minutes after ``shown_at``: a click is credited
+    to all impressions that its user has just been shown. ``price`` is the importance of
+    an impression.
 
     Parameters
     ----------
@@ -107,11 +108,11 @@ def impressions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
         Impressions shown at random instants to users, length of the streams,
         micro-batches, seed. Users are active in proportion to ``rank ** -0.6``.
     ads : int, default 500
-        Number of ads. Each has a level of price, and its impressions vary about it;
-        both are log-normal, so that a tenth of the impressions makes over half of
-        the money.
+        Number of ads. Each ad has a price level, and the prices of its impressions vary
+        about it. Both are log-normal, so that a tenth of the impressions makes over
+        half of the money.
     click_rate : float, default 0.1
-        Mean part of a user's impressions that are clicked; users differ, most click
+        Mean part of a user's impressions that are clicked. Users differ, and most click
         hardly ever.
     delay_s : float, default 120.0
         Mean time to the click; delays are exponential.
@@ -156,7 +157,7 @@ def impressions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
 
 
 def _by_time(time_us: IntArray, seconds: int, *columns: np.ndarray) -> list[np.ndarray]:
-    """Sort columns by time and leave out what comes after the last second."""
+    """Sort columns by time, without what comes after the last second."""
     order = np.argsort(time_us, kind="stable")
     order = order[: np.searchsorted(time_us[order], seconds * 1_000_000)]
     return [column[order] for column in columns]

@@ -1,7 +1,8 @@
-"""Synthetic streams that follow the models of load shedding, with their truth.
+"""Synthetic streams that follow the models of load shedding, with true parameters.
 
-Keys of given frequencies that drift, and matches of given ages. Both give micro-batches
-of (left, right) tables whose rows are some 100 bytes long; all take a seed.
+In one, keys have given frequencies that drift; in the other, matches have given ages.
+Both return micro-batches of (left, right) tables whose rows are some 100 bytes long.
+All take a seed.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ NAMES = ("left", "right")
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """How often each key comes on either stream: Zipf, with a ranking that drifts.
+    """Frequencies of keys on both streams: Zipf, with a ranking that drifts.
 
     Parameters
     ----------
@@ -43,11 +44,11 @@ class Frequencies:
     z : float, default 1.0
         The key at rank r (from 1) comes with a frequency proportional to ``r ** -z``.
     correlated : str, default "direct"
-        Rank of a key on the right: the same, the opposite, or any other.
+        Rank of a key on the right: the same, the reverse, or unrelated.
     drift_s : int, default 0
-        The ranking changes every so many seconds; 0 is never.
+        The ranking changes every so many seconds; 0 for never.
     drift_part : float, default 0.1
-        The part of the ranks, drawn anew each time, whose keys change places.
+        The part of the ranks, drawn each time, whose keys change places.
     seed : int, default 0
         Seed of the rankings.
     """
@@ -74,7 +75,7 @@ class Frequencies:
         return frequencies
 
     def epoch(self, time_us: int) -> int:
-        """How often the ranking has changed until an event time."""
+        """Number of changes of the ranking up to an event time."""
         since_us = max(0, time_us - START_US)
         return since_us // (self.drift_s * 1_000_000) if self.drift_s else 0
 
@@ -89,7 +90,7 @@ class Frequencies:
         return np.random.default_rng([self.seed, 1]).permutation(weights)
 
     def rankings(self) -> Iterator[IntArray]:
-        """Keys by rank on the left stream: at first, after one change, and so on."""
+        """Yield the keys by rank on the left stream, at first and after each change."""
         rng = np.random.default_rng(self.seed)
         ranking = rng.permutation(self.keys)
         while True:

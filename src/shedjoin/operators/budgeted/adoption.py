@@ -1,4 +1,4 @@
-"""Residents of a join without a budget become residents of one with a budget."""
+"""Adoption: residents of a join without a budget move to one with a budget."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from shedjoin.sampling.lags import lags_of
 
 
 def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
-    """Take residents in; who finds no room is counted by the next step.
+    """Add residents; rows that find no room are counted by the next step.
 
-    They go through the same rounds as arrivals but meet nobody: what they had to meet
-    was found before. So policies score them, models learn them, and lots are drawn for
-    them, as if the budget had always been there. They come segment by segment, which
-    is all that is in memory besides what is kept.
+    They go through the same rounds as arrivals, but are not joined: their matches were
+    found before. So policies score them, models learn them, and lots are drawn for
+    them, as if the budget had always been there. They are read segment by segment, so
+    that only one segment is in memory besides the rows that are kept.
     """
     rounds = Rounds(store, store.shedding, probes=False)
     count = np.zeros(len(store.spec.streams), np.int64)
@@ -39,5 +39,5 @@ def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
             store.fit()
         store.needed.arrive()
     store.not_adopted = count - store.table.by_stream
-    store.paced = Paced()  # no work was done, and none was meant
+    store.paced = Paced()  # this was not work of a micro-batch
     store.lags["slack"] = lags_of(store.spec)["slack"]  # segments come in any order

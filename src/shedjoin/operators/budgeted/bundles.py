@@ -1,4 +1,4 @@
-"""What the kernels of a round are told, and the room for what they find."""
+"""Arguments of the kernels of a round: rules, and room for what they find."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ ROOM_FOR = 1 << 17
 
 
 def rules_of(store: BudgetedStore, shedding: Shedding) -> Rules:
-    """Rules of a join; whether rows have an importance is not known yet."""
+    """Rules of a join; it is set later whether rows have an importance."""
     policy, pace = shedding.policy, answers.pace(shedding.policy)
     discipline = shedding.discipline
-    sheds_last = discipline == "probe_then_shed"  # what is foreseen has happened then
+    sheds_last = discipline == "probe_then_shed"  # its matches are counted before
     sample = policy if isinstance(policy, SamplingPolicy) else None
     return Rules(
         keep=store.spec.keeps_us,
@@ -54,14 +54,14 @@ def rules_of(store: BudgetedStore, shedding: Shedding) -> Rules:
 
 
 class Room:
-    """Room for what is found in a micro-batch, block by block, and its counts.
+    """Buffers for what is found in a micro-batch, block by block, and its counts.
 
     Parameters
     ----------
     rules : Rules
         The join.
     lags : array
-        How far arrivals are behind the clock; kernels keep it up to date.
+        Delays of arrivals behind the clock, which kernels keep up to date.
     """
 
     def __init__(self, rules: Rules, lags: Records) -> None:
@@ -80,7 +80,7 @@ class Room:
         return self._sums[0]
 
     def empty(self, rows: int, first_number: int) -> Found:
-        """Room for a block of so many arrivals, of which the first has that number."""
+        """Empty buffers for a block of so many arrivals, the first with that number."""
         self._cursor[:] = 0
         self._cursor["block_start"] = first_number
         self._cursor["settled"] = ALL_SETTLED
@@ -103,7 +103,7 @@ class Room:
         )
 
     def doubled(self, out: Found) -> Found:
-        """Room for twice as many matches, also from now on."""
+        """Buffers for twice as many matches, which are also used from now on."""
         self._matches *= 2
         return out._replace(
             matches=np.empty(self._matches, MATCH),
@@ -111,7 +111,7 @@ class Room:
         )
 
     def for_leaving(self, most: int, out: Found) -> Found:
-        """Room for so many who may leave before the table is settled."""
+        """Buffers for so many rows that may leave before the table is settled."""
         if self._left.size < most:
             self._victims, self._left = np.empty(most, VICTIM), np.empty(most, np.int64)
         return out._replace(victims=self._victims, left=self._left)

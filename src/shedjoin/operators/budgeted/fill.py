@@ -1,4 +1,4 @@
-"""Fills: the residents that leave next, sorted, so that the kernels need not look."""
+"""Fills: find and sort the residents that leave next, for the kernels."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ Columns: TypeAlias = tuple[FloatArray | IntArray, IntArray, IntArray]
 
 
 class Everyone(NamedTuple):
-    """All residents of a pool, and which of them expire soon, and when."""
+    """All residents of a pool; ``soon`` are those that expire soon, at ``expiry``."""
 
     score: FloatArray
     number: IntArray
@@ -69,7 +69,7 @@ class Everyone(NamedTuple):
     expiry: IntArray
 
     def select(self, rows: BoolArray) -> Everyone:
-        """Some of them."""
+        """Select some of the residents."""
         place, mine = np.cumsum(rows) - 1, rows[self.soon]
         soon, expiry = place[self.soon[mine]], self.expiry[mine]
         columns = self.score[rows], self.number[rows], self.slot[rows]
@@ -77,15 +77,15 @@ class Everyone(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Candidates of one pool, sorted; those too young; those that expire soon."""
+    """Sorted candidates of a pool, rows that are too young, rows that expire soon."""
 
     chosen: IntArray
     among: Everyone
     young: Columns
     soon: Columns
     complete: bool
-    """Nobody but the young is missing in the queue, so every newcomer is a candidate:
-    in a small pool there is then no fill for each of them."""
+    """Whether only young rows are missing in the queue. Then every newcomer is a
+    candidate, and a small pool does not need a fill for each of them."""
 
 
 NOTHING = np.zeros(0, np.int64)
@@ -95,9 +95,9 @@ NO_POOL = Pool(NOTHING, _NOBODY, _NO_ROWS, _NO_ROWS, complete=True)
 
 
 def no_candidates(pools: int) -> Candidates:
-    """Candidates before the first fill: nobody is below the bar, all are missing."""
+    """Candidates before the first fill: there are none, and no row is below the bar."""
     candidates = _candidates([NO_POOL] * pools, 1, 1)
-    candidates.pools["all_deferred"] = 0  # unknown, not none
+    candidates.pools["all_deferred"] = 0  # not known yet
     candidates.pools["overfull"] = 1
     candidates.pools["bar_score"] = -np.inf
     return candidates
@@ -113,11 +113,11 @@ class Filler:
     rules : Rules
         The join.
     room : int
-        Arrivals between two looks of Python, about.
+        About how many arrivals come between two stops of the kernels.
     through : Through, optional
-        The relation, where one says who meets whom.
+        The relation, if matches depend on one.
     lags : array, optional
-        How far arrivals of a sample are behind the clock.
+        Delays of a sample's arrivals behind the clock.
     """
 
     def __init__(
@@ -134,13 +134,14 @@ class Filler:
         self._through = through
         self._lags = no_lags() if lags is None else lags
         self._asked, self._until = NOTHING, NOTHING
-        """Who was asked about, by slot, and until when it is related."""
+        """By slot, which row the relation was asked about, and until when it is
+        related."""
 
     def fill(self) -> Candidates:
-        """Find who leaves next from each pool.
+        """Find the rows that leave next from each pool.
 
-        A fill goes by the scores as they stand: it changes nothing in the order in
-        which residents leave, whenever it happens.
+        A fill uses the scores as they are. Whenever it happens, it does not change the
+        order in which residents leave.
         """
         table, pools = self._table, len(self._rules.capacity)
         clock = table.clock_us
@@ -166,10 +167,10 @@ class Filler:
     def _expiring(
         self, slots: IntArray, soon: IntArray, horizon: int
     ) -> tuple[IntArray, IntArray]:
-        """Who expires before a time, and when.
+        """Indices of the rows that expire before a time, and when they expire.
 
-        Some are known to. Of others the relation may say that nothing is related to
-        them any more by then.
+        Without a relation, this follows from the times of rows. With a relation, a row
+        also expires when nothing is related to it any more.
         """
         keep, through = np.array(self._rules.keep), self._through
         if through is None:
@@ -184,7 +185,7 @@ class Filler:
         return soon, expiry[soon]
 
     def _ask(self, slots: IntArray, through: Through) -> None:
-        """Ask until when residents are related, of each once in a micro-batch."""
+        """Ask until when residents are related, once per resident and micro-batch."""
         more = self._table.size - self._asked.size
         self._asked = np.append(self._asked, np.full(max(0, more), NOBODY))
         self._until = np.append(self._until, np.empty(max(0, more), np.int64))
@@ -222,9 +223,9 @@ class Filler:
 
 
 def _candidates(pools: list[Pool], room: int, tie: int) -> Candidates:
-    """Lay the candidates out as the kernels want them, with room for newcomers.
+    """Lay out the candidates for the kernels, with room for newcomers.
 
-    Where the bar is no resident's it is above all, also above an infinite score.
+    The bar of a complete pool is above everything, even above an infinite score.
     """
     room += _FEWEST
     queued = max(pool.chosen.size for pool in pools)

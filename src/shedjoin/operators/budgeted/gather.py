@@ -1,4 +1,4 @@
-"""Payload of matches: arrivals beside residents, wherever those lie."""
+"""Joined rows of matches: arrivals beside residents, wherever these are stored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shedjoin.types import IntArray
 
 
 class Pairs(NamedTuple):
-    """Matches: arrival and payload place of the resident; of a sample, its weights."""
+    """Matches: arrivals, places of the residents' payload, weights of a sample."""
 
     arrival: IntArray
     place: IntArray
@@ -26,7 +26,7 @@ class Pairs(NamedTuple):
 
     @staticmethod
     def joined(parts: list[Pairs]) -> Pairs:
-        """Put parts together."""
+        """Concatenate parts."""
         sampled = [part.sampled for part in parts if part.sampled is not None]
         return Pairs(
             np.concatenate([part.arrival for part in parts]),
@@ -44,9 +44,10 @@ def gather(
     pairs: Pairs,
     same_keys: SameKeys | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Joined rows of pairs, segment by segment of the residents.
+    """Yield joined rows of pairs, by segment of the residents.
 
-    ``same_keys`` tells whose true keys go together, if not those that are the same.
+    ``same_keys`` says which rows go together by their true keys. By default these must
+    be equal.
     """
     tags = None if pairs.sampled is None else pairs.sampled.as_rows()
     ids, grouped = _grouped(arrivals, payload, pairs)
@@ -55,7 +56,7 @@ def gather(
         part = slice(start, start := int(end))
         if part.start == part.stop:
             continue
-        (other,) = set(range(len(spec.streams))) - {stream}  # a pair
+        (other,) = set(range(len(spec.streams))) - {stream}  # there are two streams
         rows = payload.get(ids[group - 1]) if group else arrivals.rows[other]
         met = [Met(arrivals.rows[stream], grouped.own[part])]
         met.insert(other, Met(rows, grouped.theirs[part]))
@@ -66,7 +67,7 @@ def gather(
 def _grouped(
     arrivals: Ordered, payload: Payload, pairs: Pairs
 ) -> tuple[list[int], Grouped]:
-    """Numbers of all segments; matches sorted by stream and segment."""
+    """Numbers of all segments, and matches grouped by stream and segment."""
     ids = sorted(payload.segments)
     first = ids[0] if ids else 0
     group = np.zeros(ids[-1] - first + 1 if ids else 0, np.int64)

@@ -1,7 +1,7 @@
 """The budgeted join of one shard: how it is opened, and what it stores of its own.
 
-Payload lies in segments, as without a budget; slot table and models lie in logs of what
-changed.
+Payload is stored in segments, as without a budget. Slot table and models are stored as
+logs of what changed.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from shedjoin.state.workspace import MemoryWorkspace
 
 
 class BudgetedJoin:
-    """Residents compete for slots.
+    """The join of one shard under a budget: residents compete for slots.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ class BudgetedJoin:
 
     @classmethod
     def open(cls, opening: Opening) -> BudgetedJoin:
-        """Open it from stored state, or begin."""
+        """Open the join from stored state, or begin a new one."""
         spec, directory, workspace = (
             opening.spec,
             opening.directory,
@@ -77,7 +77,7 @@ class BudgetedJoin:
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> BudgetedJoin:
-        """Go on with the residents of another kind of join, as far as there is room."""
+        """Continue with the residents of another kind of join, if there is room."""
         if Completeness.of(opening.directory).shed:
             check_sample(None, shedding_of(opening.spec))
         streams = len(opening.spec.streams)
@@ -124,11 +124,11 @@ class BudgetedJoin:
         return [*segments, *census, *(number for number, _, _ in logs)]
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch, shed, and let go of what has expired."""
+        """Join the arrivals of a micro-batch, shed, and remove what has expired."""
         return budgeted_step(self.store, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write table and models; give the part of the directory."""
+        """Write table and models; return the part of the directory."""
         store, table = self.store, self.store.table
         table.order_free_slots()
         self._log.write(table, changes)

@@ -1,6 +1,6 @@
-"""Where the parts of a slot table lie: one array of words holds them all.
+"""Layout of a slot table: one array of words holds all of its parts.
 
-One array is one file of the node, and one mapping to open.
+One array is one file of the node, and needs one mapping.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ _WORD = 8
 
 
 def slot_bytes(streams: int) -> int:
-    """Bytes that one slot takes, with its share of the buckets."""
+    """Bytes that one slot takes, including its share of the buckets."""
     return 4 * streams + RESIDENT.itemsize + DETAILS.itemsize + 3 * _WORD
 
 
 def header_words(streams: int) -> int:
-    """Words of facts, before the first slot."""
+    """Number of words of facts, before the first slot."""
     return size_of(_shapes(0, streams))
 
 
 def words_of(slots: int, streams: int) -> int:
-    """Words that a table with so many slots takes."""
+    """Number of words that a table with so many slots takes."""
     return size_of(_shapes(slots, streams))
 
 

@@ -18,17 +18,17 @@ from shedjoin.spec.shedding import Shedding
 from shedjoin.types import FloatArray, IntArray
 
 _LOTS = 0x10AD
-"""Added to the seed: scores by lot and these lots are not to be the same."""
+"""Combined with the seed, so that these lots differ from those of scores."""
 _SLOWLY = 0.5
-"""Power of the fading of counts: work is judged over some windows."""
+"""Exponent of the fading of counts: work is averaged over some windows."""
 _ENOUGH, _AMONG = 128, 1 << 14
-"""Arrivals that say which residents would be stored now: at least, and at most."""
+"""Arrivals that show which residents would be stored now: at least, and at most."""
 
 
 class Load:
-    """Asks the policy of the load, while a throttle allows less than all work.
+    """Applies the load policy while a throttle allows less than all work.
 
-    A sample does with fewer residents instead, whose weights say so: see
+    A sample keeps fewer residents instead, and its weights account for that: see
     ``BudgetedStore.limit_sample``.
 
     Parameters
@@ -50,16 +50,16 @@ class Load:
         )
 
     def pace(self, store: BudgetedStore) -> None:
-        """Allow as much as comes to the share, by what was done lately."""
+        """Set the share of work that is allowed, by the work that was done lately."""
         if self.active:
             self._throttle = replace(self._told, share=store.paced_share)
 
     def count(
         self, store: BudgetedStore, rows: int, matched: int, exact: float, fade: float
     ) -> None:
-        """Count the work of a block, and what it was to come to.
+        """Count the work of a block, and the work that it should have taken.
 
-        ``exact`` matches would be found with nothing shed; older work has faded.
+        ``exact`` is the number of matches if nothing were shed. Older work has faded.
         """
         told, paced = self._told, store.paced
         if not told.active:
@@ -68,11 +68,11 @@ class Load:
         update = told.update if self.active else 0.0  # all rows of a sample draw lots
         done = update * self._stored + told.match * matched
         meant = store.paced_share * (update * rows + told.match * exact)
-        fade **= _SLOWLY  # results follow what is stored a window later
+        fade **= _SLOWLY  # results depend on what was stored up to a window ago
         store.paced = Paced(fade * paced.done + done, fade * paced.meant + meant)
 
     def limit(self, does: IntArray, arrivals: Residents, models: AskedModels) -> int:
-        """Keep arrivals from some of what they do; count those that do nothing."""
+        """Remove actions of arrivals by lot; return how many arrivals are dropped."""
         rows = self._known(arrivals, models)
         admit, probe, store = self._chances(rows, rows)
         lot = self._lots(arrivals)
@@ -88,11 +88,11 @@ class Load:
         return int(dropped.sum())
 
     def thin(self, store: BudgetedStore, part: Ordered) -> IntArray:
-        """Let residents go that would not be stored any more; how many, by stream.
+        """Remove residents that would not be stored now; return how many, by stream.
 
-        They were stored when the throttle was more open. Without this, a throttle that
-        closes would take a window to come into effect. Few arrivals cannot say who is
-        to go: then residents stay until more come.
+        They were stored when the throttle allowed more. Without this, a throttle that
+        closes would take a window to have an effect. Few arrivals do not show which
+        residents to remove. Then all residents stay until more arrivals come.
         """
         streams, share = len(store.spec.streams), self._told.share
         closes = self.active and store.throttled > share
@@ -146,8 +146,8 @@ class Load:
         )
         if not among.models.is_empty:
             return admit, probe, store
-        # No rate is known yet, so no policy can tell how much work there is: every row
-        # gets the share as its chance.
+        # No rates are known yet, so policies cannot estimate the work. Every row gets
+        # the share as its chance.
         alike = np.full(rows.key.size, self._throttle.share)
         return (
             None if admit is None else alike,

@@ -1,4 +1,4 @@
-"""The slot table as stored: a log of what changed."""
+"""The stored form of the slot table: a log of what changed."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ class TableLog(ChangeLog):
     Parameters
     ----------
     parts : sequence
-        What is stored.
+        The stored parts.
     """
 
     def __init__(self, parts: Sequence[Sequence[int]] = ()) -> None:
         super().__init__(_TABLE, "slot", parts)
 
     def restore(self, table: SlotTable, blobs: Blobs) -> None:
-        """Put all that is stored into a table."""
+        """Copy everything that is stored into a table."""
         for part in self.read(blobs):
             table.put(_columns(part))
         table.clean()
 
     def write(self, table: SlotTable, changes: Commit) -> None:
-        """Write the slots that changed, or all if that is less in the long run.
+        """Write the slots that changed, or all if that is less over time.
 
-        All, too, when residents have moved to other slots: the log speaks of the old
-        ones.
+        All are also written if residents have moved to other slots, because the log
+        refers to the old slots.
         """
         slots = table.dirty()
         if table.moved or self.is_long(slots.size, table.count):

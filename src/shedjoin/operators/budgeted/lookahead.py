@@ -1,4 +1,4 @@
-"""Looking matches up before it is decided who is shed, and what is left of them."""
+"""Look-ahead: find matches first, and later drop those whose resident had left."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class LookAhead:
     rules : Rules
         The join.
     room : int
-        Encounters of a run, at most; an arrival alone may have more.
+        Limit of the encounters of a run; a single arrival may have more.
     """
 
     def __init__(self, rules: Rules, room: int) -> None:
@@ -42,7 +42,7 @@ class LookAhead:
         self._count = 0
 
     def watch(self, out: Found, slots: int, rows: int) -> Found:
-        """Have it noted who leaves, of so many slots and arrivals."""
+        """Prepare to record which rows leave, for so many slots and arrivals."""
         if self._evicted.size != slots:
             self._evicted = np.full(slots, NOBODY)
         if self._by_row.shape[1] < rows:
@@ -57,7 +57,7 @@ class LookAhead:
         )
 
     def look_up(self, start: int, arriving: Arriving, table: Table) -> int:
-        """Look up arrivals from ``start`` on; return where the run has to end."""
+        """Look up arrivals from ``start`` on; return where the run must end."""
         while True:
             self._count, end = look_up(
                 start, self._rules, arriving, table, self._encounters
@@ -69,7 +69,7 @@ class LookAhead:
     def matches(
         self, start: int, arriving: Arriving, table: Table, out: Found
     ) -> Iterator[Found]:
-        """Matches of the run from ``start`` on, now that it is known who left when."""
+        """Yield the matches of the run from ``start`` on, after rows have left."""
         if self._count > out.matches.size:
             out = _roomier(out, self._count)
         still_there(self._count, self._rules, arriving, self._encounters, out)
@@ -84,7 +84,7 @@ class LookAhead:
                 cursor["found"] = 0
 
     def _small_index(self, run: int, rows: int) -> SmallIndex:
-        """Empty heads for a run, and links for all rows."""
+        """Index with empty heads for a run, and with links for all rows."""
         buckets = 1 << max(1, run - 1).bit_length()
         if len(self._heads) < buckets:
             streams = len(self._rules.keep)

@@ -1,4 +1,4 @@
-"""Matches as they are given out: with weights if they are a sample, and counted."""
+"""Matches on their way out: they are counted, and weighted if they are a sample."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAST = float(np.finfo(np.float64).tiny)
 
 
 class Matches:
-    """Takes matches from the kernels.
+    """Turns the matches of the kernels into pairs, with weights if they are a sample.
 
     Parameters
     ----------
@@ -34,13 +34,13 @@ class Matches:
     def given(
         self, out: Found, arrivals: Ordered, start: int, monitored: BoolArray
     ) -> Pairs:
-        """Matches found since the last time.
+        """Pairs for the matches that were found since the last call.
 
-        ``start`` is the first arrival of the block, and ``monitored`` says which
-        matches have monitored keys: a sample is checked by these.
+        ``start`` is the first arrival of the block. ``monitored`` marks the matches
+        with monitored keys, by which a sample is checked.
         """
         found = out.matches[: int(out.cursor[0]["found"])]
-        # Copies: the kernels use this room again before the matches are gathered.
+        # Copies: kernels reuse these buffers before the matches are gathered.
         row, place = found["row"].copy(), found["place"].copy()
         if not isinstance(self._policy, SamplingPolicy):
             return Pairs(row + start, place, None)
@@ -61,7 +61,7 @@ class Matches:
         bar = self._store.thresholds.bars(zero, out.raised, row, number, pool)
         score, chance = (out.marks[name][:count].copy() for name in MARK.names or ())
         given = policy.inclusion(score, bar, key, number)
-        # What has happened had a chance; its weight is one over it.
+        # A match that was found had a positive probability; its weight is 1 over it.
         stayed = answers.chances(policy, "inclusion", given, count, least=_LEAST)
         found = weigh(self._store.shard, stayed, zero + row, number, chance)
         return found.doubted(out.doubtful[row] > 0)

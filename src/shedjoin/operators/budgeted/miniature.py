@@ -1,4 +1,4 @@
-"""A budgeted join in miniature, beside the one that is run."""
+"""The join in miniature, which runs beside a budgeted join."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from shedjoin.spec.report import OTHER_BUDGETS, Report
 from shedjoin.types import IntArray
 
 _UNTOLD = 2
-"""Windows after which the curve tells what there is to find."""
+"""Windows after which the curve covers all results that there are to find."""
 
 
 def has_miniature(store: BudgetedStore) -> bool:
-    """Whether it is known what would be held with another budget.
+    """Whether it is known what another budget would hold.
 
-    A throttle lets rows go, and results, that the miniature knows nothing of.
+    A throttle drops rows and results that the miniature does not account for.
     """
     shedding = store.shedding
     limits = shedding.budget.limits_memory and not shedding.throttle.active
@@ -32,10 +32,10 @@ def has_miniature(store: BudgetedStore) -> bool:
 
 
 def begin_with_part(store: BudgetedStore) -> None:
-    """Begin a micro-batch with as much of the budget as keeps the recall it names.
+    """Begin a micro-batch with the part of the budget that keeps the wanted recall.
 
-    In the first window there is less to find than later, and in the second the curve
-    forgets it: until then the whole budget is in force.
+    In the first window there are fewer results to find than later, and the curve
+    forgets these during the second. Until then the whole budget is in force.
     """
     small, shedding = store.models.miniature, store.shedding
     clock = store.models.clock_us
@@ -46,7 +46,7 @@ def begin_with_part(store: BudgetedStore) -> None:
         store.sharing.part = 1.0
         return
     recall, part = shedding.budget.recall, 1.0
-    # Not the policy's own text, which may differ from process to process.
+    # Not the repr of the policy, which may differ from process to process.
     rules = f"{type(shedding.policy).__name__} {shedding.budget!r}"
     small.begin(1 + crc32(rules.encode()), clock)
     if recall is not None and clock:
@@ -57,7 +57,7 @@ def begin_with_part(store: BudgetedStore) -> None:
 
 
 def with_other_budgets(store: BudgetedStore, report: Report) -> Report:
-    """Say how many results are to be expected with other budgets, if it is known."""
+    """Add to a report the results expected with other budgets, if these are known."""
     small = store.models.miniature
     if small is None or not has_miniature(store) or report.recall_code > ESTIMATED:
         return report
@@ -74,14 +74,14 @@ def with_other_budgets(store: BudgetedStore, report: Report) -> Report:
 
 
 class InMiniature:
-    """Shows the arrivals of a micro-batch to the miniature, block by block.
+    """Passes the arrivals of a micro-batch to the miniature, block by block.
 
     Parameters
     ----------
     store : BudgetedStore
         The residents.
     verbs : Verbs
-        Asks the policy.
+        Calls the policy.
     """
 
     def __init__(self, store: BudgetedStore, verbs: Verbs) -> None:
@@ -90,9 +90,9 @@ class InMiniature:
         self._is_known = has_miniature(store)
 
     def observe(self, came: Arriving, fade: float) -> None:
-        """Show arrivals with their scores; sums of before have faded.
+        """Pass on arrivals with their scores, after earlier sums have faded.
 
-        Rows are let go every now and then, also within a large block.
+        Rows are evicted from time to time, also within a large block.
         """
         small = self._store.models.miniature
         if small is None or not self._is_known:
@@ -114,7 +114,7 @@ class InMiniature:
             start = end
 
     def limit(self) -> None:
-        """Let rows go now: the shard may hold more or less than before."""
+        """Evict rows now, because the shard may hold more or less than before."""
         small = self._store.models.miniature
         if small is not None and self._is_known:
             self._let_go(small, self._store.table.clock_us)

@@ -1,4 +1,4 @@
-"""How the residents of a sample were drawn, and who may go on with them."""
+"""How the residents of a sample were drawn, and whether a query can go on with them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shedjoin.spec.shedding import Shedding
 def check_sample(stored: dict[str, Any] | None, shedding: Shedding) -> None:
     """Refuse to sample from residents that were drawn in another way.
 
-    Nothing would tell how likely each of them was to stay.
+    The probabilities with which they have stayed would be unknown.
     """
     wanted = drawn_by(shedding)
     if wanted is not None and stored != wanted:
@@ -25,7 +25,7 @@ def check_sample(stored: dict[str, Any] | None, shedding: Shedding) -> None:
 
 
 def drawn_by(shedding: Shedding) -> dict[str, Any] | None:
-    """How a sample is drawn; None if it is no sample."""
+    """How a sample is drawn, or None if the policy does not sample."""
     policy = shedding.policy
     if not isinstance(policy, SamplingPolicy):
         return None

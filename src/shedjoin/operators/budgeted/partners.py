@@ -1,4 +1,4 @@
-"""Scores by partners: residents and arrivals look around, and are scored together."""
+"""Scores by partners: count the partners of all rows, then score them together."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Partners:
     rules : Rules
         The join.
     verbs : Verbs
-        Asks the policy.
+        Calls the policy.
     """
 
     def __init__(self, store: BudgetedStore, rules: Rules, verbs: Verbs) -> None:
@@ -42,9 +42,9 @@ class Partners:
         self._verbs = verbs
 
     def scored(self, arriving: Arriving, now_us: int) -> Arriving:
-        """Score residents, and arrivals of a block, which are given with their scores.
+        """Score residents in place; return the arrivals of a block with scores.
 
-        What they see are the residents as they are before the block, and its arrivals.
+        Partners are counted among the residents before the block, and its arrivals.
         """
         table, stored = self._store.table, self._store.spec.keeps_us
         alive = table.alive()
@@ -77,14 +77,14 @@ class Partners:
         return Around(residents + produced, produced, last_score, waited.clip(0))
 
     def _parts(self, rows: int) -> Iterator[slice]:
-        """Cut rows, so that not too many looks are in memory at once."""
+        """Cut rows into parts, so that not too many looks are in memory at once."""
         through = self._store.through
         most = 1 if through is None else through.most
         step = max(1, LOOKS // most)
         return (slice(start, start + step) for start in range(0, rows, step))
 
     def _looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
-        """Keys that rows look for: their own, unless a relation says which."""
+        """Keys that rows look for: their own ones, or those that a relation names."""
         through = self._store.through
         if through is not None:
             return through.looks(stream, key, time)
@@ -93,7 +93,7 @@ class Partners:
 
 
 def _together(residents: Residents, arriving: Arriving, now_us: int) -> Residents:
-    """Residents, and behind them arrivals as residents of age zero."""
+    """Residents, followed by the arrivals as residents of age zero."""
     number = arriving.first_number + np.arange(arriving.key.size)
     return replace(
         residents,

@@ -1,4 +1,4 @@
-"""Rewriting of payload: segments in which many rows died, and many small ones."""
+"""Rewriting of segments in which most rows are dead, and of many small ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SLACK_BYTES = 1 << 16
 
 
 def is_dense(payload: Payload, residents: int) -> bool:
-    """Whether there is little to tidy up: few segments, few rows that died."""
+    """Whether there is little to tidy up: few segments, and few dead rows."""
     rows = sum(segment.rows for segment in payload.segments.values())
     return len(payload.segments) < _MERGE and rows <= _DENSE * residents
 
@@ -29,10 +29,11 @@ def tidy(
 ) -> IntArray:
     """Rewrite segments until at most ``most`` bytes are held; return new places.
 
-    ``place`` and ``size`` are those of all residents; without sizes the rows of a
-    segment count alike, and without ``most`` some more may be held than lives.
-    Segments without a resident go; those in which most is dead come first, then
-    the next worst; small ones are put together when there are many of them.
+    ``place`` and ``size`` are those of all residents. Without sizes, all rows of a
+    segment count the same. Without ``most``, slightly more may be held than is alive.
+    Segments without residents are dropped. Then segments that are mostly dead are
+    rewritten, and after them the next worst. Small segments are merged if there are
+    many of them.
     """
     if not payload.segments:
         return place
@@ -94,7 +95,7 @@ def _rewrite(
 def _merged(
     payload: Payload, place: IntArray
 ) -> Iterator[tuple[pa.RecordBatch, IntArray]]:
-    """Rows of some segments in chunks, and their positions in ``place``."""
+    """Yield rows of some segments in chunks, with their positions in ``place``."""
     parts: list[pa.RecordBatch] = []
     moved: list[IntArray] = []
     for rows, found, at in payload.by_place(place) if place.size else ():

@@ -43,10 +43,10 @@ from shedjoin.types import BoolArray, IntArray, Record
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 8, 1 << 14
 _LEARNING_BLOCK = 1 << 9
 _BLOCKS, _BLOCKS_IF_RENEWED = 8, 32
-"""Blocks of a window, about, where scores depend on what is learned: arrivals of a
-block are scored by what was known before it. There are more where keys change."""
+"""About how many blocks a window has if scores depend on what is learned: arrivals of a
+block are scored by what was known before it. There are more blocks if keys change."""
 _RENEWED = 1.0 / 16.0
-"""Part of the results that keys have which became frequent lately: they change."""
+"""Keys are taken to change if newly frequent ones have more of the results."""
 
 
 class Rounds:
@@ -57,7 +57,7 @@ class Rounds:
     store : BudgetedStore
         The residents.
     shedding : Shedding
-        Policy and order.
+        Policy and discipline.
     probes : bool
         Whether arrivals meet residents.
     """
@@ -93,13 +93,13 @@ class Rounds:
         self.matches = Matches(store)
         self._miniature = InMiniature(store, self.verbs)
         self.alone = np.zeros(len(store.spec.streams), np.int64)
-        """Arrivals that no relation row has, by stream."""
+        """Arrivals that have no relation row, by stream."""
         self._partners: Partners | None = None
         if "partners" in policy.reads:
             self._partners = Partners(store, self._rules, self.verbs)
 
     def run(self, arrivals: Ordered) -> Iterator[Pairs]:
-        """Go through a part; give matches as (arrival, place of the resident).
+        """Join a part; yield matches as (arrival, place of the resident).
 
         Residents may have moved to other slots since the part before.
         """
@@ -120,8 +120,8 @@ class Rounds:
             for pairs in self._block(done, end):
                 matched += pairs.arrival.size
                 yield pairs
-            # Before the models count these arrivals: a row that only one arrival
-            # matches would be let go as one that was matched, in view of its match.
+            # Before the models count these arrivals: otherwise sampled rows would be
+            # scored with knowledge of the matches that they are about to have.
             clock = self._store.table.clock_us
             fade = models.frequency.faded(max(since, clock) - since)
             self._miniature.observe(self._arriving, fade)
@@ -143,7 +143,7 @@ class Rounds:
             done = end
 
     def limit(self, share: Share) -> None:
-        """Hold so much from now on, and shed what is too much."""
+        """Set what may be held from now on, and shed the surplus."""
         store = self._store
         store.other_shares = share.others
         if share.size != store.share:
@@ -156,7 +156,7 @@ class Rounds:
         self.room.tally[EVICTED] += store.shed_surplus()
 
     def value_residents(self) -> None:
-        """Score residents again whose importance is another one; lots stay."""
+        """Score residents again if their importance has changed; lots are kept."""
         policy = self._shedding.policy
         anyway = policy.samples or "partners" in policy.reads
         if self._store.revalued and not anyway:
@@ -165,12 +165,12 @@ class Rounds:
         self._store.revalued = False
 
     def _show_models(self) -> None:
-        """Let the policy see what was learned so far."""
+        """Give the policy the models as they are now."""
         through, models = self._store.through, self._store.models
         self.verbs.models = models if through is None else through.models(models)
 
     def _block_end(self, start: int) -> int:
-        """Where a block ends: at a whole number of arrivals, or an instant's end."""
+        """End of a block: at a multiple of its size, or at the end of an instant."""
         time = self._arrivals.time
         scheme = self._shedding.recompute
         if isinstance(scheme, Adaptive):
@@ -190,7 +190,7 @@ class Rounds:
         return min(end, time.size)
 
     def _rows_of_block(self) -> int:
-        """Arrivals of a block: as many as fit, but a small part of the window."""
+        """Size of a block: as many arrivals as fit, but a small part of the window."""
         if not self._changes:
             return self._block_rows
         models = self._store.models
@@ -226,7 +226,7 @@ class Rounds:
         self._refuse_too_large(arriving)
         out = self.room.empty(end - start, number)
         if self._rules.tosses and arriving.coins.any():
-            self._looks_ahead = False  # how many matches a resident has had counts
+            self._looks_ahead = False  # the number of a resident's matches matters
         run = self._ahead if self._looks_ahead else self._one_by_one
         counted = self._counted.key.size
         self._results = Results(np.zeros(counted), np.zeros(counted))
@@ -238,10 +238,10 @@ class Rounds:
             self._store.thresholds.advance(number, out.raised, oldest)
 
     def _related(self, arriving: Arriving, looks: Looks, through: Through) -> Arriving:
-        """Have a relation say what arrivals look for.
+        """Add the keys that arrivals look for in the relation.
 
-        Who has no relation row, and will never have one, is nobody's partner: it is not
-        stored, and nothing is shed by that.
+        An arrival that has no relation row, and will never have one, cannot match. It
+        is not stored, and this does not count as shedding.
         """
         if through.is_fixed:
             alone = looks.first[1:] == looks.first[:-1]
@@ -253,7 +253,7 @@ class Rounds:
         return arriving._replace(looks=looks, expiry=expiry)
 
     def _count_results(self, found: Found) -> IntArray:
-        """Count results by arrivals, as the models count these; tell whose each is."""
+        """Count results by arrivals, as the models do; return the arrival of each."""
         matches = found.matches[: int(found.cursor[0]["found"])]
         row = self._counted.place(matches["row"], matches["number"])
         size = self._counted.key.size
@@ -280,7 +280,7 @@ class Rounds:
                 self.stops.help(why)
 
     def _ahead(self, arriving: Arriving, out: Found) -> Iterator[Found]:
-        """Look matches up first, decide who leaves when, keep those that were there."""
+        """Find matches first, decide when rows leave, then keep valid matches."""
         rules, rows, cursor = self._rules, arriving.key.size, out.cursor[0]
         while cursor["row"] < rows:
             table, start = self._store.table.table, int(cursor["row"])
@@ -299,13 +299,13 @@ class Rounds:
                 self.stops.help(why)
 
     def _for_leaving(self, arriving: Arriving, out: Found) -> Found:
-        """Have room for all who may leave: residents, and arrivals of the block."""
+        """Buffers for all rows that may leave: residents, and arrivals of the block."""
         return self.room.for_leaving(self._store.table.size + arriving.key.size, out)
 
     def _refuse_too_large(self, arriving: Arriving) -> None:
-        """Turn rows away that have no room in an empty pool: others would go for them.
+        """Refuse rows larger than an empty pool, for which others would have to leave.
 
-        They count as stored and refused, as all that leave at once.
+        They count as stored and refused, like all rows that leave at once.
         """
         capacity, pooled = self._rules.capacity, self._rules.pooled
         if arriving.size.max() <= (capacity[0] if pooled else min(capacity)):
@@ -317,11 +317,11 @@ class Rounds:
         self.room.tally[[STORED, REFUSED]] += count
 
     def _judge(self, scheme: Adaptive, start: int, gained: float) -> None:
-        """Make scores due if the last instants brought less than those before."""
+        """Make scores due if the last instants gained less than those before."""
         unit = parse_duration(scheme.instant)
         instant = int(self._arrivals.time[start]) // unit
         worse = self._store.note_gain(instant, gained, scheme)
-        if worse and self._partners is None:  # who reads partners is scored anyway
+        if worse and self._partners is None:  # else all are scored anyway
             self._facts["sheds_left"] = 0
 
     @property

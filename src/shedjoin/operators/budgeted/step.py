@@ -28,10 +28,10 @@ def budgeted_step(
     watermark_ms: int,
     before: Measured = NOTHING,
 ) -> Step:
-    """Join the arrivals of a micro-batch, shed, and let go of what has expired.
+    """Join the arrivals of a micro-batch, shed, and remove what has expired.
 
-    Late rows and expiry follow the same rules as without a budget. Some results may
-    have been found ``before``.
+    Late rows and expiry follow the same rules as without a budget. ``before`` counts
+    results of this micro-batch that were already found.
     """
     arrivals = Timely(blobs, store.spec, store.watermark_ms, store.slot_bytes)
     shares = _begin(store, blobs, watermark_ms)
@@ -74,7 +74,7 @@ def budgeted_step(
 def _begin(
     store: BudgetedStore, blobs: Sequence[Blob], watermark_ms: int
 ) -> list[Share]:
-    """Begin to count a micro-batch; tell what may be held in it."""
+    """Begin a micro-batch; return the shares that hold during it."""
     store.completeness.begin(store.spec.all_expired_us(store.watermark_ms))
     store.table.facts["longest_chain"] = 0
     store.models.begin_count()
@@ -87,14 +87,14 @@ def _begin(
 
 
 def _count_lives(rounds: Rounds, store: BudgetedStore, expired: IntArray) -> None:
-    """Count how long rows lived that have expired, so many of each stream."""
+    """Add up the lifetimes of rows that have expired, given their number by stream."""
     keep = np.array(store.spec.keeps_us) * 1e-6
     rounds.room.sums["life"] += expired @ keep
     rounds.room.sums["life_squared"] += expired @ keep**2
 
 
 def _told(store: BudgetedStore, report: Report, *, saves: bool) -> Report:
-    """Say what is known of the recall; a throttle or a sample leaves something out."""
+    """Add to a report what is known of the recall; a throttle or sample skips rows."""
     store.table.facts["longest_chain"] = 0  # a count, not a part of the state
     skips = any(report.shed) or saves or store.shedding.policy.samples
     if skips:
@@ -106,7 +106,7 @@ def _told(store: BudgetedStore, report: Report, *, saves: bool) -> Report:
 
 
 def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
-    """Put the matches of small blocks together before their payload is gathered."""
+    """Concatenate the matches of small blocks before their payload is gathered."""
     held: list[Pairs] = []
     for pairs in parts:
         held.append(pairs)
@@ -118,7 +118,7 @@ def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
 
 
 def _learned(store: BudgetedStore, rounds: Rounds) -> Report:
-    """What the monitored keys tell of a sample."""
+    """Report what the monitored keys show about a sample."""
     checks, held = rounds.matches.check.outcome(store.models.seen_pairs)
     variance = store.models.outlook.variance
     return Report(

@@ -1,4 +1,4 @@
-"""What kernels stop for: candidates, scores that are due, and more slots."""
+"""Stops of the kernels: for candidates, for scores that are due, for more slots."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Stops:
     rules : Rules
         The join.
     verbs : Verbs
-        Asks the policy.
+        Calls the policy.
     block_rows : int
-        Arrivals of a block, about.
+        About how many arrivals a block has.
     """
 
     def __init__(
@@ -39,11 +39,11 @@ class Stops:
             facts["sheds_left"] = 0
 
     def limit(self, rules: Rules) -> None:
-        """Go by other capacities."""
+        """Use other capacities."""
         self._rules = rules
 
     def forget(self) -> None:
-        """Forget all candidates: residents have moved to other slots."""
+        """Drop all candidates, because residents have moved to other slots."""
         self.candidates = no_candidates(len(self._rules.keep))
 
     def help(self, why: int) -> None:

@@ -31,24 +31,24 @@ from shedjoin.types import Grid, IntArray
 
 _TYPICAL_ROW_BYTES = 256
 _FARTHEST = 8.0
-"""Factor by which work may differ from what was meant."""
+"""Limit of the factor by which work may differ from what was meant."""
 
 
 class Paced(NamedTuple):
-    """Work that was done under a throttle lately, and what it was to come to."""
+    """Work that was done under a throttle lately, and work that was meant."""
 
     done: float = 0.0
     meant: float = 0.0
 
     @property
     def ratio(self) -> float:
-        """How much more is done than meant: expected matches are guesses."""
+        """Work done over work meant; not 1, as expected matches are estimates."""
         found = self.done / self.meant if self.meant > 0 else 1.0
         return min(max(found, 1 / _FARTHEST), _FARTHEST)
 
 
 def shedding_of(spec: JoinSpec) -> Shedding:
-    """Give the shedding of a join that has a budget."""
+    """Shedding of a join; raise if the join has no budget."""
     if spec.shedding is None:
         raise ParameterError("this join has no budget.", fix="pass budget=.")
     return spec.shedding
@@ -64,7 +64,7 @@ class BudgetedStore:
     table, payload : SlotTable, Payload
         The residents.
     own : dict
-        What the join has stored, if it is the same kind of join.
+        What the join has stored, if it was the same kind of join.
     """
 
     def __init__(
@@ -93,13 +93,13 @@ class BudgetedStore:
         self.watermark_ms = 0
         self.completeness = Completeness.of(opening.directory)
         self.needed = Needed(spec, own)
-        self.throttled = 1.0  # share of the work with which residents were stored
+        self.throttled = 1.0  # share of work when residents were stored
         self.paced = Paced()
         self.revalued = False
         self.scored_us: int | None = None
-        """The clock when all residents were last scored, by their partners."""
+        """The clock when all residents were last scored by their partners."""
         self.through: Through | None = None
-        """The relation, where one says who meets whom."""
+        """The relation, if matches depend on one."""
         self.gains: list[tuple[int, float]] = []
         self.not_adopted = np.zeros(len(spec.streams), np.int64)
 
@@ -119,7 +119,7 @@ class BudgetedStore:
         )
 
     def limit(self, share: Share) -> None:
-        """Hold so much from now on; what is too much is shed by others."""
+        """Set what may be held from now on; the surplus is shed elsewhere."""
         self.share, self.other_shares = share.size, share.others
         self._usable = self._usable_of(self.share)
         self.capacity = self._pools(self._usable)
@@ -148,23 +148,23 @@ class BudgetedStore:
         return self.payload.nbytes + self.slot_bytes * self.table.size
 
     def expire(self, watermark_ms: int) -> IntArray:
-        """Let go of residents that nothing can match any more; how many, by stream."""
+        """Remove residents that nothing can match any more; count them by stream."""
         self.watermark_ms = max(self.watermark_ms, watermark_ms)
         streams = range(len(self.spec.streams))
         horizon = tuple(self.spec.expired_us(n, self.watermark_ms) for n in streams)
         return self.table.expire(horizon, pooled=self.pooled)
 
     def untold(self) -> int:
-        """Tell why the recall is not known, if so."""
+        """Reason why the recall is unknown; ``EXACT`` if it is known."""
         return EXACT
 
     def start(self, first_us: int, watermark_ms: int) -> None:
-        """Begin to join arrivals, of which the first has this time."""
+        """Begin to join arrivals, the first of which has this time."""
         if self.table.start(first_us, 1000 * watermark_ms, self.spec.window_us):
             self.kept_models.begin(first_us)
 
     def keep_pending(self, arrivals: Ordered) -> None:
-        """Store the payload of arrivals that became residents and still are."""
+        """Store the payload of arrivals that have become residents and still are."""
         place = self.table.places
         slot = self.table.pending(arrivals.stream.size)
         rows = np.flatnonzero(slot >= 0)
@@ -186,9 +186,9 @@ class BudgetedStore:
         return stream
 
     def measure(self) -> None:
-        """Take the size of all residents anew: the budget was in other units.
+        """Compute the sizes of all residents again: the unit of the budget has changed.
 
-        Scores may go by sizes; those that change are then due.
+        Scores may depend on sizes. Those of a dynamic policy are then due.
         """
         self.revalued |= self.shedding.policy.dynamic
         alive = self.table.alive()
@@ -200,7 +200,7 @@ class BudgetedStore:
         self.table.set_sizes(alive, size, pooled=self.pooled)
 
     def revalue(self, importances: Importances) -> None:
-        """Take the importance of all residents anew; their scores are then due."""
+        """Compute the importance of all residents again; their scores are then due."""
         alive = self.table.alive()
         if not alive.size:
             return
@@ -213,24 +213,25 @@ class BudgetedStore:
         self.revalued = True
 
     def count_ahead(self, time: IntArray) -> int:
-        """Count arrivals that lie more than the window after the clock."""
+        """Count arrivals that are more than the window ahead of the clock."""
         horizon = self.table.clock_us + self.spec.window_us
         return int((time > horizon).sum())
 
     @property
     def paced_share(self) -> float:
-        """Share to go by, so that what is done lately comes to the throttle's."""
+        """Share of work to allow, so that recent work agrees with the throttle."""
         return min(1.0, self.shedding.throttle.share / self.paced.ratio)
 
     def limit_sample(self) -> None:
-        """Have a sample do with fewer residents while the throttle is not open.
+        """Reduce the residents of a sample while a throttle allows less than all work.
 
-        Its work follows the number of residents, and its weights follow by themselves.
+        The work depends on the number of residents, and the weights adjust by
+        themselves.
         """
         throttle, usable = self.shedding.throttle, self._usable
         if self.shedding.policy.samples and throttle.active:
             known = self.models.rows_in_window()
-            rows = max(1.0, self.paced_share * known)  # a sample of none weighs nothing
+            rows = max(1.0, self.paced_share * known)  # an empty one estimates nothing
             if self.in_bytes:
                 count, used = self.table.count, int(self.table.used.sum())
                 rows *= used / count if count else _TYPICAL_ROW_BYTES
@@ -238,10 +239,10 @@ class BudgetedStore:
         self.capacity = self._pools(usable)
 
     def shed_surplus(self) -> IntArray:
-        """Let rows go that the budget has no room for: it was larger before.
+        """Shed rows that the budget has no room for, as it was larger before.
 
-        They go before anything is joined. How many of each stream is returned, those
-        included that found no room when residents were taken over.
+        This happens before anything is joined. The number of rows by stream is
+        returned. It includes those that found no room when residents were adopted.
         """
         shed, self.not_adopted = self.not_adopted, np.zeros_like(self.not_adopted)
         for pool, capacity in enumerate(self.capacity):
@@ -253,10 +254,10 @@ class BudgetedStore:
         return shed
 
     def fit(self) -> IntArray:
-        """Rewrite what has become sparse; keep a budget in bytes to the byte.
+        """Rewrite what has become sparse, and keep to a budget in bytes exactly.
 
-        Where rows are larger than they were taken for, some more have to go: how many
-        of each stream is returned.
+        If rows are larger than was assumed, some more are shed. Their number by stream
+        is returned.
         """
         shed = np.zeros(len(self.spec.streams), np.int64)
         spare = self.share - self.slot_bytes * self.table.size
@@ -272,7 +273,7 @@ class BudgetedStore:
         return shed
 
     def note_gain(self, instant: int, gained: float, scheme: Adaptive) -> bool:
-        """Remember what an instant gained; tell whether results got worse."""
+        """Record what an instant gained; return whether results have become worse."""
         self.gains = [g for g in self.gains if g[0] > instant - 2 * scheme.span]
         self.gains.append((instant, gained))
         late = sum(g for at, g in self.gains if at > instant - scheme.span)
@@ -293,7 +294,7 @@ class BudgetedStore:
         self.table.touch(alive[changed])
 
     def _shed_some(self) -> IntArray:
-        """Let an eighth go, lowest scores first, of any pool."""
+        """Shed an eighth of what residents take, lowest scores first, from any pool."""
         alive = self.table.alive()
         eighth = -(-int(self.table.sizes(alive).sum()) // 8)
         return self._shed_lowest(alive, eighth, tuple(range(len(self.capacity))))
@@ -301,7 +302,7 @@ class BudgetedStore:
     def _shed_lowest(
         self, slots: IntArray, size: int, pools: tuple[int, ...]
     ) -> IntArray:
-        """Shed residents that take at least so much together."""
+        """Shed the residents with the lowest scores that together take this size."""
         number, score = self.table.numbers[slots], self.table.table.score[slots]
         order = slots[np.lexsort((self.shedding.tie * number, score))]
         count = int(np.searchsorted(np.cumsum(self.table.sizes(order)), size)) + 1

@@ -39,11 +39,11 @@ class SlotTable:
     workspace : Workspace
         Holds the arrays.
     streams : int
-        How many streams there are.
+        Number of streams.
     seed : int
-        Of the buckets of a new table.
+        Seed of the buckets of a new table.
     opened : bool
-        The workspace already holds them.
+        Whether the workspace already holds the arrays.
     """
 
     def __init__(
@@ -68,27 +68,27 @@ class SlotTable:
 
     @property
     def size(self) -> int:
-        """Slots there are."""
+        """Number of slots."""
         return int(self.table.meta.size)
 
     @property
     def facts(self) -> Record:
-        """Counts, clocks and the like: one record that can be written to."""
+        """Counts and clocks, as one record that can be written to."""
         return self.table.facts[0]
 
     @property
     def header(self) -> IntArray:
-        """All facts, of the table and of its streams, as they are stored."""
+        """All facts of the table and of its streams, as they are stored."""
         return self._words[: header_words(self._streams)]
 
     @property
     def count(self) -> int:
-        """Residents there are."""
+        """Number of residents."""
         return int(self.facts["count"])
 
     @property
     def by_stream(self) -> IntArray:
-        """Residents of each stream."""
+        """Number of residents of each stream."""
         return self.table.streams["residents"].copy()
 
     @property
@@ -98,7 +98,7 @@ class SlotTable:
 
     @property
     def oldest(self) -> int:
-        """The lowest number of a resident; that of the next one if there is none."""
+        """Lowest number of a resident; the next number if there is none."""
         numbers = self.numbers[self.alive()]
         return int(numbers.min()) if numbers.size else int(self.facts["next_number"])
 
@@ -114,11 +114,11 @@ class SlotTable:
 
     @property
     def clock_us(self) -> int:
-        """Greatest event time seen, as far as all streams bear it out."""
+        """Greatest event time, but at most the lead after what all streams reached."""
         return int(self.facts["clock"])
 
     def clock_with(self, time: int, stream: int) -> int:
-        """Tell the clock as it will be after an arrival (see ``clock_after``)."""
+        """Clock as it will be after an arrival (see ``clock_after``)."""
         latest: list[int] = self.table.streams["latest"].tolist()
         latest[stream] = max(latest[stream], time)
         reached = min(latest) + int(self.facts["lead"])
@@ -130,11 +130,12 @@ class SlotTable:
         return bool(self.table.details["coins"][self.alive()].any())
 
     def start(self, first_us: int, watermark_us: int, window_us: int) -> bool:
-        """Begin a micro-batch; tell whether all there is to know of times begins, too.
+        """Begin a micro-batch; return whether the clocks begin with it.
 
-        All streams have reached the watermark. The first arrival speaks for all: it
-        is the earliest of its micro-batch. As long as one stream is silent, an earlier
-        one takes its place: the first may have been a row from the future.
+        All streams have reached the watermark. The first arrival sets the clocks of all
+        streams, because it is the earliest of its micro-batch. As long as one stream
+        has no rows, a much earlier arrival sets them again: the first may have been a
+        row from the future.
         """
         facts, latest = self.facts, self.table.streams["latest"]
         all_seen = facts["seen"] == (1 << self._streams) - 1
@@ -159,12 +160,12 @@ class SlotTable:
         return np.flatnonzero(self.table.meta & DIRTY_BIT)
 
     def clean(self) -> None:
-        """Take all slots as stored."""
+        """Mark all slots as stored."""
         self.moved = False
         self.table.meta[:] &= ~DIRTY_BIT
 
     def touch(self, slots: IntArray) -> None:
-        """Take slots as changed."""
+        """Mark slots as changed."""
         self.table.meta[slots] |= DIRTY_BIT
 
     def stream(self, slots: IntArray) -> IntArray:
@@ -179,9 +180,9 @@ class SlotTable:
     def residents(
         self, slots: IntArray, keep_us: tuple[int, ...], decay: float | None
     ) -> Residents:
-        """Residents as a policy sees them, now.
+        """Residents as a policy sees them now.
 
-        Without a decay, nobody asks for matches.
+        Without a decay, their matches are left out.
         """
         stream, key, time, number = (np.empty(slots.size, np.int64) for _ in range(4))
         read_slots(slots, self.table, stream, key, time, number)
@@ -201,11 +202,11 @@ class SlotTable:
         )
 
     def rescore(self, slots: IntArray, score: FloatArray) -> None:
-        """Give residents other scores."""
+        """Set the scores of residents."""
         put_scores(slots, score, self.table)
 
     def _met(self, slots: IntArray, decay: float) -> Met:
-        """Matches as they count now, those foreseen in this instant included."""
+        """Matches as they count now, including those foreseen in this instant."""
         details = self.table.details
         last, matches = details["last_match"][slots], details["matches"][slots]
         if decay:
@@ -215,19 +216,19 @@ class SlotTable:
         return Met(matches + foreseen, np.where(foreseen > 0, instant, last))
 
     def expire(self, horizon: tuple[int, ...], *, pooled: bool) -> IntArray:
-        """Let all residents up to a time go, by stream; tell how many."""
+        """Remove all residents up to a time, by stream; return how many."""
         count = np.zeros(self._streams, np.int64)
         expire_until(horizon, int(pooled), self.table, count)
         return count
 
     def pending(self, rows: int) -> IntArray:
-        """Slot of each of the last arrivals, so many; NOBODY if it is not there."""
+        """Slot of each of the last ``rows`` arrivals; NOBODY if it is no resident."""
         slots = np.full(rows, NOBODY)
         pending(int(self.facts["next_number"]) - rows, self.table, slots)
         return slots
 
     def vacate(self, slots: IntArray, *, pooled: bool) -> None:
-        """Let residents go."""
+        """Remove residents."""
         vacate_all(slots, int(pooled), self.table)
 
     def resize(self, size: int) -> None:
@@ -247,7 +248,7 @@ class SlotTable:
         self.resize(self.size + self.size // 4 + INSTANT_ROWS)
 
     def hot(self, slots: IntArray) -> Columns:
-        """All that has to be stored of some slots."""
+        """Columns to store for some slots."""
         residents, details = self.table.residents[slots], self.table.details[slots]
         return {
             "slot": slots,
@@ -274,19 +275,19 @@ class SlotTable:
     def order_free_slots(self) -> None:
         """Link free slots in ascending order, however they became free.
 
-        The order decides where the next arrivals go. It is not stored: a table that
-        was restored, and one that went on in memory, have to have the same.
+        The order decides where the next arrivals go, and it is not stored. So a table
+        that was restored and one that stayed in memory must have the same order.
         """
         link_free(self.table)
 
     def set_sizes(self, slots: IntArray, size: IntArray, *, pooled: bool) -> None:
-        """Say what residents take from the budget."""
+        """Set what residents take from the budget."""
         bits = self.table.meta[slots] & ((1 << SIZE_SHIFT) - 1)
         self.table.meta[slots] = (size << SIZE_SHIFT) | bits | DIRTY_BIT
         self._count_used(pooled=pooled)
 
     def set_importance(self, slots: IntArray, importance: FloatArray) -> None:
-        """Say what residents are worth, from now on."""
+        """Set the importance of residents."""
         self.table.details["importance"][slots] = importance
         self.facts["valued"] = 1
         self.touch(slots)

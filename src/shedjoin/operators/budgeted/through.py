@@ -1,4 +1,4 @@
-"""What a join under a budget asks of a relation, where one says which keys meet."""
+"""Interface of a relation that says which keys meet, for a join under a budget."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 
 RIGHT = 1
 LOOKS = 1 << 20
-"""Looks that are in memory at once, about: where there are many, blocks are small."""
+"""About how many looks are in memory at once. If there are many, blocks are small."""
 
 
 class Through(Protocol):
-    """Says which keys of two streams go together, and when."""
+    """A relation that says which keys of two streams go together, and when."""
 
     @property
     def is_fixed(self) -> bool:
-        """Whether who has no relation row now will never have one."""
+        """Whether a key without a relation row will never have one."""
 
     @property
     def most(self) -> int:
-        """At most so many relation rows have the same key."""
+        """Limit of the number of relation rows with the same key."""
 
     def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
-        """Tell the keys of the other stream that rows look for."""
+        """Keys of the other stream that rows look for."""
 
     def expiry(
         self,
@@ -40,21 +40,21 @@ class Through(Protocol):
         time: IntArray,
         looks: Looks | None = None,
     ) -> IntArray:
-        """Tell until when rows can be related to others, as far as is known."""
+        """Times until which rows can be related to others, as far as is known."""
 
     def models(self, models: Models) -> AskedModels:
-        """Give the models as a policy is to see them."""
+        """Models as a policy sees them."""
 
     def same_keys(self, met: Sequence[Met]) -> BoolArray:
-        """Check true keys of rows that have met: different ones may share a hash."""
+        """Compare true keys of rows that have met: different ones may share a hash."""
 
 
 class Counted(NamedTuple):
     """Arrivals as the models count them.
 
-    Those of the right stream count once for each key of the left one that they look
-    for, under that key: so two rows can meet if they count under the same key. What
-    belongs to an arrival then begins at ``first``.
+    An arrival of the right stream counts once for each left key that it looks for,
+    under that key. So two rows can meet if they count under the same key. The entries
+    of an arrival begin at ``first``.
     """
 
     stream: IntArray
@@ -66,7 +66,7 @@ class Counted(NamedTuple):
 
     @staticmethod
     def of(rows: Ordered, part: slice, looks: Looks | None) -> Counted:
-        """Count some arrivals, whose looks are given if there is a relation."""
+        """Entries of some arrivals, whose looks are given if there is a relation."""
         stream, key = rows.stream[part], rows.key[part]
         time, importance, size = rows.time[part], rows.importance[part], rows.size[part]
         if looks is None:
@@ -81,7 +81,7 @@ class Counted(NamedTuple):
         return Counted(stream[at], counted, time[at], importance[at], size[at], first)
 
     def place(self, row: IntArray, look: IntArray) -> IntArray:
-        """Where matches count: those of arrivals, found by their looks."""
+        """Entries that matches count for, from their arrivals and looks."""
         if self.first is None:
             return row
         at: IntArray = self.first[row]

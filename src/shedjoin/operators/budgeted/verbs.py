@@ -1,4 +1,4 @@
-"""What a policy says of arrivals and residents, as the kernels want it."""
+"""Calls of a policy's verbs, and its answers as the kernels need them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from shedjoin.types import FloatArray, IntArray
 
 
 class Verbs:
-    """Asks a policy, and while work has to be saved that of the load.
+    """Calls a policy, and the load policy while work must be saved.
 
     Parameters
     ----------
@@ -29,11 +29,11 @@ class Verbs:
     keep_us : tuple of int
         How long a row of each stream can be matched.
     probes : bool
-        Whether arrivals meet residents, if the policy wants it.
+        Whether arrivals meet residents, if the policy lets them probe.
     """
 
     models: AskedModels
-    """What it may know, if it says that it reads them."""
+    """What the policy can read, if it declares that it reads models."""
 
     def __init__(
         self, shedding: Shedding, keep_us: tuple[int, ...], *, probes: bool
@@ -49,7 +49,7 @@ class Verbs:
     def arriving(
         self, rows: Ordered, start: int, end: int, number: int, now_us: int
     ) -> Arriving:
-        """Arrivals of a block, the first of which has that number."""
+        """Arrivals of a block with the policy's answers; the first has this number."""
         part = slice(start, end)
         met = None
         if "matches" in self._policy.reads:
@@ -93,7 +93,7 @@ class Verbs:
         return self._scores("score", self._shown(residents))
 
     def _first_scores(self, newcomers: Residents) -> FloatArray:
-        """Scores of arrivals; of those who look around first, they come later."""
+        """Scores of arrivals; 0 for a policy that later scores them by partners."""
         if "partners" in self._policy.reads:
             return np.zeros(newcomers.key.size)
         return self._scores("first_score", newcomers)
@@ -103,7 +103,7 @@ class Verbs:
         return answers.scores(self._policy, verb, given, rows.key.size)
 
     def _shown(self, rows: Residents) -> Residents:
-        """Rows with what the policy says that it reads."""
+        """Rows with the models, if the policy declares that it reads them."""
         learned = self.models if "models" in self._policy.reads else None
         return replace(rows, learned=learned, asked=type(self._policy).__name__)
 

@@ -1,1 +1,1 @@
-"""The exact join: nobody leaves before its time."""
+"""The exact join: rows stay until they expire."""

@@ -1,7 +1,7 @@
-"""From arrivals to matches: probing the residents of one stream after the other.
+"""From arrivals to matches: probe the residents of one stream after the other.
 
-A partial result carries the latest of its times, and the time until which its rows
-are all kept. A resident of stream j at time t fits exactly if ::
+A partial result has the latest of its times, and the time until which all of its rows
+are kept. A resident of stream j at time t fits exactly if ::
 
     latest - keep[j] <= t <= until
 
@@ -32,14 +32,14 @@ class Partial(NamedTuple):
 
     @staticmethod
     def of(arrivals: Hot, keep_us: int) -> Partial:
-        """Arrivals alone."""
+        """Partial results that consist of arrivals alone."""
         rows = np.arange(arrivals.key.size)
         return Partial(arrivals.key, arrivals.time, arrivals.time + keep_us, rows, {})
 
     def extended(
         self, at: IntArray, stream: int, slot: IntArray, ring: Ring, keep_us: int
     ) -> Partial:
-        """Some of them with a resident of one more stream."""
+        """Extend some of them by a resident of one more stream."""
         time = ring.times(slot)
         return Partial(
             self.key[at],
@@ -53,10 +53,10 @@ class Partial(NamedTuple):
 def matches(
     store: WindowStore, partial: Partial, others: Sequence[int], room: int
 ) -> Iterator[tuple[IntArray, dict[int, IntArray]]]:
-    """Rows of arrivals with slots of residents, about as many at once as there is room.
+    """Yield rows of arrivals with slots of residents, about ``room`` at a time.
 
-    They are found depth first: what a hop finds goes through the others before it
-    finds more. The arrays are good until the next ones are asked for.
+    The search is depth first: what a hop finds passes through the other hops before it
+    finds more. The arrays are valid until the next ones are requested.
     """
     stream, *rest = others
     keep_us = store.spec.keeps_us[stream]
@@ -72,7 +72,7 @@ def matches(
 def _hop(
     store: WindowStore, partial: Partial, stream: int, room: int, *, in_order: bool
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Which of the partial results met which slots of a stream."""
+    """Yield which partial results met which slots of a stream."""
     ring, keep_us = store.rings[stream], store.spec.keeps_us[stream]
     limits = partial.key, partial.latest - keep_us, partial.until
     for at, slot, steps in probed(ring, *limits, room, in_order=in_order):

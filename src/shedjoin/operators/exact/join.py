@@ -24,14 +24,14 @@ from shedjoin.state.payload import Payload
 
 
 class ExactJoin:
-    """Nobody leaves before its time.
+    """The join of one shard that keeps every row until it expires.
 
     Parameters
     ----------
     store : WindowStore
         The residents.
     completeness : Completeness
-        What a budget shed before, so that residents may be missing.
+        What a budget has shed before; residents may be missing because of it.
     """
 
     kind = "exact"
@@ -44,7 +44,7 @@ class ExactJoin:
 
     @classmethod
     def open(cls, opening: Opening) -> ExactJoin:
-        """Open it from stored state, or begin."""
+        """Open the join from stored state, or begin a new one."""
         directory, workspace = opening.directory, opening.workspace
         if directory is None:
             return cls._begin(opening, Payload(workspace), Completeness())
@@ -62,7 +62,7 @@ class ExactJoin:
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> ExactJoin:
-        """Go on with the residents of another kind of join."""
+        """Continue with the residents of another kind of join."""
         join = cls._begin(opening, payload, Completeness.of(opening.directory))
         for stream, rows in residents:
             own = opening.spec.streams[stream]
@@ -81,7 +81,7 @@ class ExactJoin:
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
-        """Read all residents as stored, the oldest first."""
+        """Read all stored residents, the oldest first."""
         runs = Stored.of(directory).runs
         for run in sorted(runs, key=lambda run: (run.max_us, run.segment.id)):
             stream = run.segment.stream
@@ -99,13 +99,13 @@ class ExactJoin:
         return [segment.id for segment in directory.segments]
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch and let go of what has expired."""
+        """Join the arrivals of a micro-batch and remove what has expired."""
         joined = partial(joined_rows, self.store)
         step = windowed_step(self.store, joined, arrived, watermark_ms)
         horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
         return self._completeness.of_whole(step, horizon_us)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Give the part of the directory; the index follows from the rows."""
+        """Return the part of the directory; the index can be rebuilt from the rows."""
         del changes
         return self.store.stored().facts() | self._completeness.facts()

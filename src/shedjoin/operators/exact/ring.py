@@ -37,9 +37,9 @@ class Ring:
     base, end : int
         The oldest slot in use and the next one to give out.
     seed : int
-        Of the buckets.
+        Seed of the buckets.
     opened : bool
-        The workspace already holds the index.
+        Whether the workspace already holds the index.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Ring:
 
     @property
     def entries(self) -> IntArray:
-        """The triples of all slots."""
+        """Entries of all slots, each with ``STRIDE`` numbers."""
         return self.index.entries
 
     @property
@@ -76,7 +76,7 @@ class Ring:
         return self.index.heads.nbytes + self.index.entries.nbytes
 
     def insert(self, hot: Hot, first_slot: int | None = None) -> int:
-        """Give rows the next slots, or those from ``first_slot``; return the first."""
+        """Assign slots to rows, by default the next ones; return the first slot."""
         first = self.end if first_slot is None else first_slot
         if first > self.end:
             self.skip_to(first)
@@ -86,7 +86,7 @@ class Ring:
         return first
 
     def skip_to(self, end: int) -> None:
-        """Leave slots out that were given up before."""
+        """Skip slots that were given up before."""
         self._fit(end - self.base)
         self.bury(self.end, end - self.end)
         self.end = end
@@ -94,7 +94,7 @@ class Ring:
     def read(self, first_slot: int, rows: int) -> Hot:
         """Keys and times of a run of slots."""
         hot = Hot(*read_run(self.entries, first_slot, rows))
-        hot.key.flags.writeable = False  # one type of argument for the kernels
+        hot.key.flags.writeable = False  # kernels are compiled for one type
         hot.time.flags.writeable = False
         return hot
 
@@ -148,14 +148,14 @@ def probed(
     *,
     in_order: bool,
 ) -> Iterator[tuple[IntArray, IntArray, int]]:
-    """Which rows met which slots of their key, from a time to another one.
+    """Yield which rows met which slots of their key, from a time to another one.
 
-    About as many are given at once as there is room, with the longest chain that was
-    walked. The arrays are good until the next ones are asked for.
+    About ``room`` of them are yielded at once, with the length of the longest chain
+    that was walked. The arrays are valid until the next ones are requested.
 
-    The order of what a probe finds depends on residents that are gone but still linked.
-    Where it decides which matches come together, they are sorted: a step gives the same
-    batches whether its state was restored or not.
+    The order of what a probe finds depends on removed residents that are still linked.
+    Where the order decides which matches are batched together, matches are sorted. So a
+    step yields the same batches whether its state was restored or not.
     """
     limits = fixed(key), fixed(low), fixed(high)
     pairs = Pairs.room(room)
@@ -170,5 +170,5 @@ def probed(
             part = slice(first, min(first + room, found))
             yield row[part], slot[part], steps
         if not found and after < end:
-            pairs = pairs.doubled()  # one of them has more than room
+            pairs = pairs.doubled()  # one row matches more than room
         start = after

@@ -33,7 +33,8 @@ class WindowStore:
     stored : Stored
         Runs and ends of the rings as last stored.
     opened : bool
-        The workspace already holds the index; otherwise :meth:`restore` fills it.
+        Whether the workspace already holds the index; otherwise :meth:`restore` fills
+        it.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class WindowStore:
             )
 
     def stored(self) -> Stored:
-        """What is to be stored besides the rows."""
+        """Facts to store besides the rows."""
         runs = tuple(run for own in self.runs for run in own)
         return Stored(runs, tuple(ring.end for ring in self.rings), self.seed)
 
@@ -77,21 +78,21 @@ class WindowStore:
             self.rings[stream].skip_to(self._ends[stream])
 
     def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
-        """Make rows residents: a new segment at the end of the window."""
+        """Make rows residents, as a new segment at the end of the window."""
         first_slot = self.rings[stream].insert(hot)
         times = int(hot.time.min()), int(hot.time.max())
         segment = self.payload.add(stream, rows)
         self.runs[stream].append(Run(segment, first_slot, rows.num_rows, *times))
 
     def tidy(self) -> None:
-        """Rewrite the segments that are worth it (see ``worth_moving``)."""
+        """Rewrite the segments for which that pays (see ``worth_moving``)."""
         for stream in self.streams:
             moving = worth_moving(self.runs[stream], self.rings[stream].end)
             for merged in chunked(self._taken_out(stream, moving)):
                 self.insert(stream, merged, self._hot(stream, merged))
 
     def expire(self, watermark_ms: int) -> None:
-        """Let go of residents that nothing can match any more."""
+        """Remove residents that nothing can match any more."""
         watermark_ms = max(self.watermark_ms, watermark_ms)
         self.watermark_ms = watermark_ms
         for stream in self.streams:
@@ -104,7 +105,7 @@ class WindowStore:
                 self._drop(stream, run)
 
     def ahead(self, first_new: int, watermark_ms: int) -> int:
-        """Count new rows that lie more than the window after what all streams reached.
+        """Count new rows that are more than the window ahead of all streams.
 
         ``first_new`` is the first segment of the micro-batch.
         """
@@ -124,7 +125,7 @@ class WindowStore:
     def by_segment(
         self, stream: int, slots: IntArray
     ) -> Iterator[tuple[pa.RecordBatch, IntArray, IntArray]]:
-        """Sort slots by segment: all rows of it, those hit, and where they stood."""
+        """Group slots by segment: yield its rows, those hit, and their positions."""
         runs = self.runs[stream]
         ids = np.array([run.segment.id for run in runs])
         first = np.array([run.first_slot for run in runs])
@@ -132,12 +133,12 @@ class WindowStore:
         return self.payload.by_segment(ids, owner, slots - first[owner])
 
     def is_empty(self, stream: int) -> bool:
-        """Whether nobody of a stream can be matched."""
+        """Whether no row of a stream can be matched."""
         ring = self.rings[stream]
         return ring.base == ring.end
 
     def residents(self, stream: int) -> int:
-        """Count the rows of a stream that an arrival could still match."""
+        """Count the rows of a stream that an arrival can still match."""
         return sum(run.alive for run in self.runs[stream])
 
     @property
@@ -149,7 +150,7 @@ class WindowStore:
         return hot_columns(rows, self.spec.streams[stream], direct=self.spec.direct)
 
     def horizon_us(self, stream: int) -> int:
-        """Nothing can match residents up to this time any more."""
+        """Time up to which residents cannot be matched any more."""
         return self.spec.expired_us(stream, self.watermark_ms)
 
     def _base(self, stream: int, end: int) -> int:
@@ -162,7 +163,7 @@ class WindowStore:
         return int(count_after(entries, run.first_slot, run.segment.rows, horizon))
 
     def _taken_out(self, stream: int, moving: list[Run]) -> Iterator[pa.RecordBatch]:
-        """Survivors of runs that are given up, one run at a time."""
+        """Yield the survivors of runs that are given up, one run at a time."""
         for run in moving:
             survivors = self._survivors(stream, run)
             self.rings[stream].bury(run.first_slot, run.segment.rows)

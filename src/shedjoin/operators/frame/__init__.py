@@ -1,1 +1,1 @@
-"""What all joins share."""
+"""What all joins share: the protocol, the step, the commit and joined rows."""

@@ -1,8 +1,8 @@
-"""What a policy answers, checked before the kernels read it.
+"""Checks of what a policy returns, before the kernels read it.
 
-Kernels do not look where an array ends. A policy of a user may give one that is too
-short, or none, or numbers that cannot be compared: the error names the verb. Answers
-are copied, since a policy may write its next one into the same array.
+Kernels do not check the bounds of arrays. A user's policy may return an array that is
+too short, or None, or values that cannot be compared. The error names the verb. Answers
+are copied, because a policy may write its next answer into the same array.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAN = (
 
 
 def scores(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
-    """Scores: any number but NaN, which would be neither low nor high."""
+    """Check scores: any number but NaN, which cannot be ordered."""
     found = _numbers(policy, verb, given, rows)
     if np.isnan(found).any():
         what = f"{int(np.isnan(found).sum())} NaN among {rows} values"
@@ -35,7 +35,7 @@ def scores(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
 
 
 def choices(policy: Policy, verb: str, given: object, rows: int) -> BoolArray:
-    """Yes or no for each row."""
+    """Check an array of booleans, one for each row."""
     found = _array(policy, verb, given, rows)
     if found.dtype != np.bool_:
         raise _wrong(policy, verb, f"an array of {found.dtype}, not of bool")
@@ -45,7 +45,7 @@ def choices(policy: Policy, verb: str, given: object, rows: int) -> BoolArray:
 def chances(
     policy: Policy, verb: str, given: object, rows: int, *, least: float = 0.0
 ) -> FloatArray:
-    """Probabilities, not below the least."""
+    """Check probabilities, which must not be below ``least``."""
     found = _numbers(policy, verb, given, rows)
     outside = found[~((found >= least) & (found <= 1.0))]
     if outside.size:
@@ -55,7 +55,7 @@ def chances(
 
 
 def counts(policy: Policy, verb: str, given: object, rows: int) -> IntArray:
-    """Whole numbers that are not negative."""
+    """Check integers that are not negative."""
     found = _array(policy, verb, given, rows)
     if found.dtype.kind not in "iu" or (rows and found.min() < 0):
         raise _wrong(policy, verb, f"{found.dtype} {found[:3]}..., not counts")
@@ -70,7 +70,7 @@ def _numbers(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
 
 
 def pace(policy: Policy) -> Pace:
-    """When rows may leave: whole microseconds, and a decay that is none or a number."""
+    """Check a pace: whole microseconds, and a decay that is finite and not negative."""
     given: Any = policy.pace
     if isinstance(given, Pace):
         values: tuple[Any, ...] = given
@@ -97,7 +97,7 @@ def _array(policy: Policy, verb: str, given: object, rows: int) -> Anything:
 def _wrong(policy: Policy, verb: str, what: str, fix: str = "") -> ParameterError:
     name = type(policy).__name__
     if verb == "first_score" and type(policy).first_score is Policy.first_score:
-        verb = "score"  # which it calls
+        verb = "score"  # first_score calls it
     return ParameterError(
         f"{name}.{verb} gave {what}.",
         fix=(

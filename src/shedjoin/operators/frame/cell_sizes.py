@@ -1,4 +1,4 @@
-"""How large rows are, by the cell of their key: for a budget in bytes over shards."""
+"""Sizes of rows by the cell of their key, to share a budget in bytes."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from shedjoin.columns.census import Counts
 from shedjoin.types import IntArray
 
 _MOST = 62
-"""Halvings after which nothing is left of any count."""
+"""Halvings after which every count is zero."""
 
 
 class CellSizes:
     """Bytes of rows by stream and cell, learned from the census.
 
-    Rows of the window before the last one count half as much, and so on.
+    All counts are halved after each window.
 
     Parameters
     ----------
     words : array
-        Where they are kept: ``2 * streams * cells`` whole numbers.
+        Array that holds the counts: ``2 * streams * cells`` integers.
     streams, cells : int
-        How many there are.
+        Number of streams, and of cells.
     """
 
     def __init__(self, words: IntArray, streams: int, cells: int) -> None:
@@ -29,19 +29,19 @@ class CellSizes:
 
     @staticmethod
     def words(streams: int, cells: int) -> int:
-        """How many whole numbers it takes."""
+        """Number of integers that the counts take."""
         return 2 * streams * cells
 
     def age(self, windows: int) -> None:
-        """Let all rows so far count less: so many windows have passed."""
+        """Halve all counts once for each window that has passed."""
         halvings = min(windows, _MOST)
         self._rows >>= halvings
         self._bytes >>= halvings
 
     def add(self, counts: Counts) -> None:
-        """Take a census in, unless it is one without bytes.
+        """Add a census, unless it has no bytes.
 
-        The budget was in rows when it was counted.
+        It has none if the budget was in rows when it was counted.
         """
         if not counts.size.any():
             return
@@ -50,9 +50,9 @@ class CellSizes:
         np.add.at(self._bytes, at, counts.size)
 
     def of(self, held: IntArray, more: int) -> IntArray:
-        """Bytes of so many rows, each with ``more`` beside its columns.
+        """Bytes of ``held`` rows, each with ``more`` bytes beside its columns.
 
-        Rows of a cell of which too few have come are taken to be as large as others.
+        If too few rows of a cell have come, its rows are taken to be of mean size.
         """
         rows, size = self._rows, self._bytes
         mean = size.sum(axis=1) // np.maximum(rows.sum(axis=1), 1)

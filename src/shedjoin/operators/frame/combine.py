@@ -14,14 +14,14 @@ from shedjoin.types import BoolArray, IntArray
 
 
 class Met(NamedTuple):
-    """Rows of one stream that were matched: which rows of which batch."""
+    """Rows of one stream that were matched: a batch, and indices into it."""
 
     rows: pa.RecordBatch
     at: IntArray
 
 
 SameKeys: TypeAlias = Callable[[Sequence[Met]], BoolArray]
-"""Tells which rows that have met go together by their true keys."""
+"""Function that says which matched rows have equal true keys."""
 
 
 def combine_rows(
@@ -30,9 +30,10 @@ def combine_rows(
     tags: Met | None = None,
     same_keys: SameKeys | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """Joined rows of rows that have met, given by stream.
+    """Yield the joined rows of matched rows, which are given by stream.
 
-    ``tags`` is what the join itself says of each result, if it does.
+    ``tags`` holds the columns that the join itself adds to each result, if there are
+    any.
     """
     parts = [*met] if tags is None else [*met, tags]
     if not spec.direct:
@@ -42,9 +43,9 @@ def combine_rows(
 
 
 def joined_columns(spec: JoinSpec, parts: Sequence[Met]) -> Iterator[pa.RecordBatch]:
-    """Take the rows of all streams; in halves where a column would overflow."""
+    """Take the rows of all streams; in halves if a column would overflow."""
     places = [pa.array(met.at) for met in parts]
-    # What the join says itself comes last.
+    # Columns that the join itself adds come last.
     origins = [-1 if c.stream is None else c.stream for c in spec.output]
     try:
         columns = [
@@ -62,7 +63,7 @@ def joined_columns(spec: JoinSpec, parts: Sequence[Met]) -> Iterator[pa.RecordBa
 
 
 def _same_keys(spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
-    """Check true keys: two keys of several columns may share a hash."""
+    """Compare the true keys: different keys of several columns may share a hash."""
     same = np.ones(met[0].at.size, np.bool_)
     places = [pa.array(each.at) for each in met]
     for names in zip(*(stream.keys for stream in spec.streams), strict=True):

@@ -1,8 +1,8 @@
-"""Whether anything is missing of a shard's results, and whether it is known how much.
+"""Whether results of a shard are missing, and whether it is known how many.
 
-Rows that were shed may be missed until the watermark says that nothing can match them
-any more. As long as that is so, recall is an estimate, or it is not known. All joins
-keep track of it here.
+A row that was shed may be missed until the watermark proves that nothing can match it
+any more. Until then the recall is an estimate, or unknown. All joins keep track of that
+here.
 """
 
 from __future__ import annotations
@@ -21,11 +21,12 @@ _NEVER = -(1 << 62)
 
 
 class Measured(NamedTuple):
-    """Results that were found, and what is missing beside them.
+    """Results that were found, and estimates of those that were missed.
 
     ``so_far`` has the variances of all that was ever missed. ``off`` and
-    ``importance_off`` are standard deviations of what is missed in this micro-batch for
-    reasons that are the same in all of them: they add up.
+    ``importance_off`` are standard deviations of what is missed in this micro-batch
+    because of errors that are the same in all micro-batches. Such standard deviations
+    are added up.
     """
 
     results: float
@@ -45,13 +46,13 @@ class Completeness:
     Parameters
     ----------
     facts : dict, optional
-        What :meth:`facts` gave when it was stored.
+        What :meth:`facts` returned when it was stored.
     """
 
     def __init__(self, facts: dict[str, Any] | None = None) -> None:
         facts = facts or {}
         self.shed: bool = facts.get("shed", False)
-        """Whether anything ever was."""
+        """Whether anything was ever shed."""
         self._shed_us: int | None = facts.get("shed_us")
         self._came_us: int = facts.get("came_us", _NEVER)
         self._untold: dict[str, int] = dict(facts.get("untold", {}))
@@ -61,18 +62,18 @@ class Completeness:
 
     @staticmethod
     def of(directory: Directory | None) -> Completeness:
-        """Read it from the directory of any kind of join."""
+        """Read the facts from the directory of any kind of join."""
         own = {} if directory is None else directory.own
         if _FACTS in own:
             return Completeness(own[_FACTS])
-        # Formats up to 5 had these two, and no more.
+        # Formats up to 5 stored only these two facts.
         before = Completeness({"shed": own.get("shed", False)})
         if own.get("shed_us") is not None:
             before.note_shed(own["shed_us"])
         return before
 
     def facts(self) -> dict[str, Any]:
-        """Give what is to be stored, as a part of the directory."""
+        """Facts to store, as a part of the directory."""
         return {
             _FACTS: {
                 "shed": self.shed,
@@ -85,7 +86,7 @@ class Completeness:
         }
 
     def begin(self, horizon_us: int) -> None:
-        """Begin a micro-batch; rows up to the horizon can match nothing any more."""
+        """Begin a micro-batch; rows up to the horizon cannot be matched any more."""
         self._untold = {
             reason: until
             for reason, until in self._untold.items()
@@ -96,29 +97,30 @@ class Completeness:
             self._was_complete = self._shed_us <= horizon_us
 
     def note_came(self, latest_us: int) -> None:
-        """Note that rows up to a time have come."""
+        """Note that rows up to this time have come."""
         self._came_us = max(self._came_us, latest_us)
 
     def note_shed_of_all(self, clock_us: int) -> None:
-        """Note that any rows that have come were shed, or did not all meet.
+        """Note that any rows so far may have been shed, or may not all have met.
 
-        The clock may lie behind them: it follows the slower stream.
+        The clock may be behind these rows, because it follows the slower stream.
         """
         self.note_shed(max(clock_us, self._came_us))
 
     def note_shed(self, until_us: int) -> None:
-        """Note that rows up to a time were shed, or did not all meet."""
+        """Note that rows up to this time were shed, or did not all meet."""
         self._shed_us = max(until_us, self._shed_us or until_us)
 
     def note_untold(self, reason: int, until_us: int) -> None:
-        """Note that what is missing of rows up to a time is not known, and why."""
+        """Note that it is unknown what rows up to this time have missed, and why."""
         before = self._untold.get(str(reason), until_us)
         self._untold[str(reason)] = max(until_us, before)
 
     def note_before(self, latest_us: int) -> None:
-        """Note that nothing is counted of what was shed before.
+        """Note that results missed by rows that were shed before are not counted.
 
-        If it is not known when that was, it may have been up to the latest time.
+        If it is unknown when these rows were shed, it may have been up to
+        ``latest_us``.
         """
         if self.shed:
             until = latest_us if self._shed_us is None else self._shed_us
@@ -131,7 +133,7 @@ class Completeness:
         return not self._was_complete
 
     def of_whole(self, step: Step, horizon_us: int) -> Step:
-        """Say what is known of the recall of a step that sheds nothing."""
+        """Run a step that sheds nothing, and report what is known of its recall."""
         self.begin(horizon_us)
         report = yield from step
         measured = Measured(report.matched, report.importance)
@@ -141,15 +143,16 @@ class Completeness:
     def told(
         self, report: Report, measured: Measured, *, skips: bool, reason: int = EXACT
     ) -> Report:
-        """Say what is known of the recall of a micro-batch.
+        """Add to a report what is known of the recall of its micro-batch.
 
-        ``skips`` says whether something is left out in it, and ``reason`` why nothing
-        is known of that, if so. What is left out for longer has been noted before.
+        ``skips`` says whether the micro-batch leaves something out. If it is unknown
+        what that has missed, ``reason`` says why. What is left out for longer was noted
+        before.
         """
         self.shed = self.shed or any(report.shed)
         self._was_complete = self._was_complete and not skips
         code = ESTIMATED
-        # Where nothing comes, nothing is missed.
+        # If no rows come, nothing is missed.
         if self._was_complete or not (any(report.seen) or report.changes):
             code, measured = EXACT, _nothing_missed(measured)
         elif reason or self._untold:

@@ -1,4 +1,4 @@
-"""Rows of segments that left before their time, as stored: a log of their places."""
+"""The log of stored rows that left before they expired."""
 
 from __future__ import annotations
 
@@ -16,40 +16,40 @@ _LOG = 0
 
 
 class Leaving(Protocol):
-    """Residents, some of whom leave before their time."""
+    """Residents, some of which leave before they expire."""
 
     gone: list[IntArray]
-    """Places of stored rows that left, not yet written."""
+    """Places of stored rows that have left, not yet written to the log."""
 
     @property
     def dead_rows(self) -> int:
-        """How many rows of segments are not there any more."""
+        """Number of rows in segments that are not residents any more."""
 
     def dead(self) -> IntArray:
-        """Places of all these."""
+        """Places of all these rows."""
 
 
 class GoneLog(ChangeLog):
-    """Places of rows that are in segments and are not residents.
+    """Places of rows that are in segments but are not residents.
 
-    Places of segments that have gone since mean nothing: numbers are never used again.
+    Places in removed segments have no effect: segment numbers are never used again.
 
     Parameters
     ----------
     parts : sequence
-        What is stored.
+        The stored parts.
     """
 
     def __init__(self, parts: Sequence[Sequence[int]] = ()) -> None:
         super().__init__(_LOG, "place", parts)
 
     def places(self, blobs: Blobs) -> IntArray:
-        """All places, in order."""
+        """Read all places, sorted."""
         found = [part.column("place").to_numpy() for part in self.read(blobs)]
         return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
 
     def write(self, store: Leaving, changes: Commit) -> None:
-        """Write who left, or all who are not there if that is less in the long run."""
+        """Write which rows left, or all that are missing if that is less over time."""
         gone = np.concatenate([np.zeros(0, np.int64), *store.gone])
         store.gone.clear()
         if self.is_long(gone.size, store.dead_rows):

@@ -1,4 +1,4 @@
-"""What every join is to an engine: opened, stepped through micro-batches, committed."""
+"""The protocol that engines use: a join is opened, stepped and committed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BEGINNING_MS = -(1 << 52)
 """A watermark before all times, for runs in which nothing is late."""
 
 Step: TypeAlias = Generator[pa.RecordBatch, None, Report]
-"""Gives joined rows batch by batch, then the counts; the join holds the rest."""
+"""Yields joined rows batch by batch, and returns the report; the join has the state."""
 
 
 Residents: TypeAlias = tuple[int, pa.RecordBatch]
@@ -35,9 +35,10 @@ Residing: TypeAlias = Iterator[Residents]
 class Opening(NamedTuple):
     """What a join of one shard starts from.
 
-    ``directory`` is None where there is no state yet, and then ``seed`` is that of the
-    buckets. ``opened`` says that the workspace already holds the state; otherwise it is
-    decoded from the blobs. A ``relation`` that does not change is no part of the state.
+    ``directory`` is None if there is no state yet. Then ``seed`` is used for the
+    buckets of the hash index. If ``opened``, the workspace already holds the state.
+    Otherwise the state is decoded from the blobs. A ``relation`` that does not change
+    is not a part of the state.
     """
 
     spec: JoinSpec
@@ -68,21 +69,21 @@ class Join(Protocol):
         """The residents."""
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch and let go of what has expired."""
+        """Join the arrivals of a micro-batch and remove what has expired."""
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write blobs of its own; return its own part of the directory."""
+        """Write the join's own blobs; return its own part of the directory."""
 
 
 class Outcome(NamedTuple):
-    """What a micro-batch gave, collected: joined rows and counts."""
+    """What a micro-batch yields, collected: joined rows and the report."""
 
     results: list[pa.RecordBatch]
     report: Report
 
     @staticmethod
     def of(step: Step, *, collect: bool = True) -> Outcome:
-        """Do a whole step and collect what it gives, or only its counts."""
+        """Run a whole step and collect what it yields, or only its report."""
         results: list[pa.RecordBatch] = []
         while True:
             try:
@@ -94,7 +95,7 @@ class Outcome(NamedTuple):
 
 
 def stored_directory(blobs: Blobs, spec: JoinSpec) -> Directory | None:
-    """Read the directory; None for a shard that has no state yet."""
+    """Read the directory, or None if the shard has no state yet."""
     blob = blobs.get(DIRECTORY)
     if blob is None:
         return None
@@ -132,7 +133,7 @@ def pass_time(
     watermark_ms: int,
     control: dict[str, Any],
 ) -> int:
-    """Move the watermark of a state that holds nothing; return the bytes written."""
+    """Move the watermark of a state without rows; return the bytes written."""
     changes = Commit(blobs, directory.token)
     watermark_ms = max(watermark_ms, directory.watermark_ms)
     moved = directory._replace(watermark_ms=watermark_ms, control=control)

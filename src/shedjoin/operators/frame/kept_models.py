@@ -22,11 +22,12 @@ class KeptModels:
     opening : Opening
         What the join starts from.
     own : dict
-        What :meth:`write` gave when it was stored; empty if nothing was learned yet.
+        What :meth:`write` returned when it was stored; empty if nothing was learned
+        yet.
     make : function
-        Makes models that work in the words it is given.
+        Makes models that use the words it is given.
     words : int
-        How many words the models take at first.
+        Number of words of new models.
     """
 
     def __init__(
@@ -39,7 +40,7 @@ class KeptModels:
         self._workspace = opening.workspace
         self._make = make
         self.forgotten = bool(own) and "learned_words" not in own
-        """Whether what was learned is of a former version, which cannot be read."""
+        """Whether the stored models are of a former version, which cannot be read."""
         if self.forgotten:
             found = self._workspace.new_array(_MODELS, words)
             self._log = ModelsLog(own["models"])
@@ -54,13 +55,13 @@ class KeptModels:
         self.models = make(found)
 
     def begin(self, first_us: int) -> None:
-        """Forget all that was learned; the first arrival comes now."""
+        """Drop all that was learned; the first arrival comes now."""
         self.models.words[:] = 0
         self.models = self._make(self.models.words)
         self.models.begin(first_us)
 
     def make_room(self) -> bool:
-        """Count more keys if more come than there is room for; tell whether."""
+        """Make room for more keys if too many come; return whether it was needed."""
         if not self.models.is_crowded:
             return False
         former = self.models
@@ -71,6 +72,6 @@ class KeptModels:
         return True
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write what has changed; give the part of the directory."""
+        """Write what has changed; return the part of the directory."""
         self._log.write(self.models.words, changes)
         return {"models": self._log.parts, "learned_words": self.models.words.size}

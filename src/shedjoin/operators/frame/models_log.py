@@ -1,4 +1,4 @@
-"""What models have learned, as stored: a log of the words that changed."""
+"""The stored form of models: a log of the words that changed."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class ModelsLog(ChangeLog):
     Parameters
     ----------
     parts : sequence
-        What is stored.
+        The stored parts.
     words : array, optional
-        The models as stored.
+        The models as they are stored.
     log : int
-        Which of the logs of a shard.
+        Number of the log within the shard.
     """
 
     def __init__(
@@ -37,16 +37,16 @@ class ModelsLog(ChangeLog):
         self._stored = np.zeros(0, np.int64) if words is None else words.copy()
 
     def restore(self, words: IntArray, blobs: Blobs) -> None:
-        """Put all that is stored into the words of models."""
+        """Copy everything that is stored into the words of models."""
         for part in self.read(blobs):
             at, word = (column.to_numpy() for column in part.select(["at", "word"]))
             words[at] = word
         self._stored = words.copy()
 
     def write(self, words: IntArray, changes: Commit) -> None:
-        """Write the words that changed, or all but zeros if that is less.
+        """Write the words that changed, or all that are not zero if that is less.
 
-        All, too, of models of another size than those stored.
+        If models have another size than the stored ones, all words are written.
         """
         if self._stored.size != words.size:
             self.forget(changes)

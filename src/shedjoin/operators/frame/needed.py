@@ -1,4 +1,4 @@
-"""What an exact join would hold now: its books are kept, without its rows."""
+"""What an exact join would hold now, counted without keeping its rows."""
 
 from __future__ import annotations
 
@@ -24,30 +24,31 @@ from shedjoin.types import IntArray
 
 _NEEDED = "needed"
 _PARTS = 64
-"""Stretches of time that a window is cut into. Rows of one expire evenly from the time
-of its first row to that of its last."""
+"""Number of stretches of time in a window. Rows of a stretch are taken to expire evenly
+from the time of its first row to that of its last."""
 _SHORTEST_US = 1000
 _MOST = 160
-"""Stretches that are remembered of a run: of more, every second counts as the next."""
+"""Limit of the stretches of a run. If there are more, pairs of older ones are
+merged."""
 _RUNS = 64
-"""Runs that are remembered of a stream; if there are more, old ones count as one."""
+"""Limit of the runs of a stream. If there are more, two neighbours are merged."""
 
 
 class _Stretch(NamedTuple):
-    """Rows of a stretch of time: how many, and the times of the first and the last."""
+    """Rows of a stretch of time: their number, and the times of the first and last."""
 
     rows: int
     first_us: int
     last_us: int
 
     def alive(self, expired_us: int) -> int:
-        """Rows that come after what has expired, if all come evenly."""
+        """Number of rows that have not expired, if all come evenly."""
         whole = self.last_us + 1 - self.first_us
         left = min(max(self.last_us + 1 - expired_us, 0), whole)
         return self.rows * left // whole
 
     def with_(self, other: _Stretch) -> _Stretch:
-        """Rows of both."""
+        """Merge two stretches."""
         return _Stretch(
             self.rows + other.rows,
             min(self.first_us, other.first_us),
@@ -69,7 +70,7 @@ class _Books:
     coming: list[tuple[int, int, _Held]] = field(default_factory=list)
 
     def add(self, rows: int, size: int, held: _Held) -> None:
-        """Give rows the next slots."""
+        """Assign the next slots to rows."""
         segment = Segment(0, 0, rows, size)
         self.runs.append(Run(segment, self.end, rows, 0, 0))
         self.held.append(held)
@@ -79,14 +80,14 @@ class _Books:
             self._count_as_one()
 
     def arrive(self) -> None:
-        """Give what came in a micro-batch the next slots, as one run."""
+        """Assign the next slots to the arrivals of a micro-batch, as one run."""
         if self.coming:
             rows, size, held = zip(*self.coming, strict=True)
             self.add(sum(rows), sum(size), _sum(held))
         self.coming = []
 
     def tidy(self) -> None:
-        """Move what the exact join would move to the end."""
+        """Move the runs that the exact join would move to the end."""
         moving = worth_moving(self.runs, self.end)
         if not moving:
             return
@@ -99,7 +100,7 @@ class _Books:
         self.add(rows, size, held)
 
     def expire(self, expired_us: int) -> None:
-        """Forget rows before a time; runs go when they have none left."""
+        """Remove rows before a time, and runs that have no rows left."""
         for place, held in enumerate(self.held):
             for part in [part for part in held if held[part].last_us < expired_us]:
                 del held[part]
@@ -111,7 +112,7 @@ class _Books:
         self.held = [self.held[place] for place in left]
 
     def _count_as_one(self) -> None:
-        """Put the two oldest neighbours together that have the fewest rows."""
+        """Merge the neighbours with the fewest rows, the oldest ones among equals."""
         rows = np.array([run.segment.rows for run in self.runs])
         at = int(np.argmin(rows[:-1] + rows[1:]))
         one, other = self.runs[at : at + 2]
@@ -133,10 +134,10 @@ class Needed:
     spec : JoinSpec
         The join.
     own : dict
-        What :meth:`facts` gave when it was stored; empty if there was nothing.
+        What :meth:`facts` returned when it was stored; empty if there was nothing.
     entry_bytes : sequence of int, optional
-        What the exact join takes for a row of each stream beside the row itself. By
-        default it has a ring of slots.
+        Bytes that the exact join takes for a row of each stream beside the row itself.
+        By default it has a ring of slots.
     """
 
     def __init__(
@@ -157,7 +158,7 @@ class Needed:
                 books.held.append(dict(_restored(each, self._width) for each in held))
 
     def facts(self) -> dict[str, Any]:
-        """Give what is to be stored, as a part of the directory."""
+        """Facts to store, as a part of the directory."""
         return {_NEEDED: [_facts(books, self._width) for books in self._books]}
 
     def begin(self) -> None:
@@ -169,8 +170,8 @@ class Needed:
     def add(self, came: Ordered) -> None:
         """Count arrivals.
 
-        Of a join through a relation nothing is counted: which rows it keeps, and what
-        the relation takes, depends on the relation.
+        For a join through a relation nothing is counted, because the rows that it
+        keeps, and the bytes of the relation, depend on the relation.
         """
         if self._spec.relation is not None:
             return
@@ -185,15 +186,15 @@ class Needed:
         self._books[stream].coming.append((time.size, rows.nbytes, held))
 
     def arrive(self) -> None:
-        """Take what was counted for one micro-batch, or for one segment of residents.
+        """End one micro-batch, or one segment of residents.
 
-        The exact join drops it as one.
+        The exact join drops the rows that were counted for it as a whole.
         """
         for books in self._books:
             books.arrive()
 
     def end(self, watermark_ms: int) -> dict[str, int]:
-        """Forget what has expired; count what is left, as fields of the report."""
+        """Remove what has expired; return what is left, as fields of the report."""
         if self._spec.relation is not None:
             return {}
         self.arrive()
@@ -212,7 +213,7 @@ class Needed:
 
 
 def _facts(books: _Books, width_us: int) -> list[Any]:
-    """Give what is to be stored; times are short numbers, from the stretch's start."""
+    """Facts to store; times are short numbers, counted from the start of a stretch."""
     runs = [
         [
             *(run.first_slot, *run.segment[2:], run.alive),
@@ -232,7 +233,7 @@ def _restored(facts: list[int], width_us: int) -> tuple[int, _Stretch]:
 
 
 def _stretches(time: IntArray, width_us: int) -> _Held:
-    """Rows by stretches of time."""
+    """Group rows by stretches of time."""
     time = np.sort(time)
     part, first, rows = np.unique(
         time // width_us, return_index=True, return_counts=True
@@ -243,7 +244,7 @@ def _stretches(time: IntArray, width_us: int) -> _Held:
 
 
 def _sum(each: Iterable[_Held]) -> _Held:
-    """Add up; if there are too many stretches, older ones become longer."""
+    """Add up stretches; if there are too many, older ones are merged."""
     total: _Held = {}
     for held in each:
         for part, rows in held.items():
@@ -254,9 +255,9 @@ def _sum(each: Iterable[_Held]) -> _Held:
 
 
 def _coarser(held: _Held) -> _Held:
-    """Put neighbouring stretches together, but for those of the last window.
+    """Merge neighbouring stretches, except those of the last window.
 
-    The latest rows are the last to expire, and then their stretches matter.
+    The latest rows expire last, and then their exact stretches matter.
     """
     parts = sorted(held)
     old = parts[:-_PARTS]

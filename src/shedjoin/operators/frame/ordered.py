@@ -21,8 +21,8 @@ _ROUNDING = 8
 _BITS = 63
 _Column = TypeVar("_Column", IntArray, FloatArray)
 PART_ROWS, PART_BYTES = 1 << 20, 48 << 20
-"""Arrivals that are joined at once: they are in memory, all others stay where they were
-delivered."""
+"""Limits of the arrivals that are joined at once. Only these are copied into memory;
+all others stay where they were delivered."""
 
 
 class Ordered(NamedTuple):
@@ -34,18 +34,18 @@ class Ordered(NamedTuple):
     importance: FloatArray
     size: IntArray
     origin: IntArray
-    rows: tuple[pa.RecordBatch, ...]  # None where a stream has none
+    rows: tuple[pa.RecordBatch, ...]  # None for a stream without arrivals
 
 
 class _Piece(NamedTuple):
-    """Rows as delivered, which of them are taken, and hot columns of those.
+    """Rows as delivered, which of them are taken, and hot columns of these.
 
-    Rows that are left out stay where they are: to take the others out would copy a
-    whole micro-batch into memory.
+    Rows that are left out stay in place: selecting the others would copy a whole
+    micro-batch into memory.
     """
 
     rows: pa.RecordBatch
-    taken: IntArray | None  # all
+    taken: IntArray | None  # None for all
     hot: Hot
 
     def sizes(self) -> IntArray:
@@ -54,7 +54,7 @@ class _Piece(NamedTuple):
         return sizes if self.taken is None else sizes[self.taken]
 
     def select(self, at: IntArray) -> pa.RecordBatch:
-        """Some of the rows that are taken."""
+        """Select some of the rows that are taken."""
         if self.taken is not None:
             at = self.taken[at]
         elif at.size == self.rows.num_rows:
@@ -69,7 +69,7 @@ class _Delivered(NamedTuple):
     time: IntArray
     importance: FloatArray
     size: IntArray
-    rows: pa.RecordBatch  # None if there are none
+    rows: pa.RecordBatch  # None without arrivals
 
 
 class Timely:
@@ -107,9 +107,9 @@ class Timely:
         self.taken = [sum(one.hot.key.size for one in own) for own in self._pieces]
 
     def parts(self, cuts: Sequence[int] = ()) -> Iterator[Ordered]:
-        """All arrivals in order, in parts of bounded size.
+        """Yield all arrivals in order, in parts of bounded size.
 
-        A new part begins at each of the times where they are to be cut.
+        A new part also begins at each of the times in ``cuts``.
         """
         times = [piece.hot.time for own in self._pieces for piece in own]
         time = np.concatenate([np.zeros(0, np.int64), *times])
@@ -122,9 +122,9 @@ class Timely:
             start = end
 
     def _ends(self, order: IntArray, time: IntArray) -> Iterator[int]:
-        """Where parts end: large rows may stand together, so each one counts.
+        """Yield the ends of parts, by the size of each row: large ones may be adjacent.
 
-        An instant is cut only if it is more than a part by itself.
+        An instant is cut only if it is larger than a part.
         """
         sizes = self._sizes_if_many()
         end = 0
@@ -155,7 +155,7 @@ class Timely:
         return sizes
 
     def _part(self, order: IntArray) -> Ordered:
-        """Arrivals by their place among all, as delivered."""
+        """Arrivals at some positions; positions count all arrivals as delivered."""
         wanted, place = np.arange(order.size), order
         if order.size < sum(self.taken):
             wanted = np.sort(order)
@@ -181,7 +181,7 @@ class Timely:
         )
 
     def _of_stream(self, stream: int, wanted: IntArray) -> _Delivered:
-        """Arrivals of one stream, as delivered."""
+        """Some arrivals of one stream, in the order of delivery."""
         nothing = np.zeros(0, np.int64)
         keys, times, importances, taken = [nothing], [nothing], [np.zeros(0)], []
         first = 0
@@ -206,7 +206,7 @@ class Timely:
         )
 
     def _importance(self, stream: int, rows: pa.RecordBatch) -> FloatArray:
-        """Importance of each row; infinite in a stream that has none: it has no say."""
+        """Importance of each row; infinite in a stream without importance."""
         shedding = self._spec.shedding
         if shedding is not None and shedding.importance is not None:
             return importance_of(shedding.importance.of(self._spec.names[stream]), rows)
@@ -228,7 +228,7 @@ class Timely:
 
 
 def _cut(ends: Iterator[int], also: Sequence[int]) -> Iterator[int]:
-    """Ends of parts, and others between them."""
+    """Yield the ends of parts, and other cuts between them."""
     start = 0
     for end in ends:
         yield from sorted({at for at in also if start < at < end} | {end})
@@ -236,7 +236,7 @@ def _cut(ends: Iterator[int], also: Sequence[int]) -> Iterator[int]:
 
 
 def _by_time(time: IntArray) -> IntArray:
-    """Sort positions by (time, position), much faster than a stable sort if it can."""
+    """Sort positions by (time, position), if possible faster than by a stable sort."""
     bits = max(1, time.size - 1).bit_length()
     if not time.size or int(time.max()) - int(time.min()) >= 1 << (_BITS - bits):
         return np.argsort(time, kind="stable")
@@ -249,7 +249,7 @@ def _by_time(time: IntArray) -> IntArray:
 
 
 def _joined(columns: list[_Column], place: IntArray) -> _Column:
-    """Columns of all streams as one, in another order; such of one value have none."""
+    """Concatenate and reorder columns; constant ones need not be reordered."""
     together = np.concatenate(columns)
     if (together == together[0]).all():
         return together

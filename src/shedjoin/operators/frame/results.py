@@ -16,10 +16,10 @@ from shedjoin.types import IntArray
 
 ROOM = 1 << 17
 ROOM_BYTES = 32 << 20
-"""Matches gathered at once: enough of them for speed, few enough for memory."""
+"""Matches that are gathered at once: enough for speed, few enough for memory."""
 
 Parts: TypeAlias = Iterator[tuple[pa.RecordBatch, IntArray, IntArray]]
-"""By segment: all rows of it, those asked for, and where they stood."""
+"""For each segment: its rows, those asked for, and their positions in the request."""
 
 
 class Kept(Protocol):
@@ -28,34 +28,34 @@ class Kept(Protocol):
     spec: JoinSpec
 
     def by_segment(self, stream: int, slots: IntArray) -> Parts:
-        """Sort residents of a stream by segment."""
+        """Group residents of a stream by segment."""
 
 
 def room_for(chunk: Chunk, stored: Iterable[Iterable[Segment]]) -> int:
-    """How many matches to gather at once, by the average size of a result.
+    """Number of matches to gather at once, by the mean size of a result.
 
-    ``stored`` are the segments of each other stream.
+    ``stored`` holds the segments of each other stream.
     """
     size = chunk.rows.nbytes // chunk.rows.num_rows
     return room_within(size + sum(map(row_bytes, stored)))
 
 
 def row_bytes(segments: Iterable[Segment]) -> int:
-    """Average size of the rows of some segments."""
+    """Mean size of the rows of some segments, in bytes."""
     found = list(segments)
     total = sum(segment.bytes for segment in found)
     return total // max(1, sum(segment.rows for segment in found))
 
 
 def room_within(size: int) -> int:
-    """How many results of a size to gather at once."""
+    """Number of results of this size to gather at once."""
     return max(1, min(ROOM, ROOM_BYTES // (int(size) + 1)))
 
 
 def gather_results(
     kept: Kept, chunk: Chunk, arrival: IntArray, slots: Mapping[int, IntArray]
 ) -> Iterator[pa.RecordBatch]:
-    """Take the payload: of one stream segment by segment, of further ones at once."""
+    """Yield joined rows: one stream is read segment by segment, others at once."""
     *some, last = slots
     taken = {
         stream: gathered(kept.by_segment(stream, slots[stream]), arrival.size)
@@ -69,7 +69,7 @@ def gather_results(
 
 
 def gathered(found: Parts, count: int) -> pa.RecordBatch:
-    """Rows that were sorted by segment, in their own order again."""
+    """Restore the order of rows that were grouped by segment."""
     parts, places = [], []
     for rows, hit, at in found:
         parts.append(rows.take(pa.array(hit)))

@@ -14,7 +14,7 @@ _SLACK_ROWS = 1 << 10
 _FEWEST_SLOTS = 1 << 10
 _SPARSE = 16
 SLOT_BYTES = 8 * (STRIDE + 1)
-"""What a slot takes in the index: an entry and the head of a bucket."""
+"""Bytes that a slot takes in the index: an entry and the head of a bucket."""
 
 
 class Run(NamedTuple):
@@ -33,7 +33,7 @@ class Run(NamedTuple):
 class Stored(NamedTuple):
     """All that the exact join stores besides the rows, in slot order.
 
-    ``ends`` are the next slots to give out, by stream; ``seed`` is that of the buckets.
+    ``ends`` are the next slots to assign, by stream. ``seed`` is that of the buckets.
     """
 
     runs: tuple[Run, ...]
@@ -42,25 +42,25 @@ class Stored(NamedTuple):
 
     @staticmethod
     def of(directory: Directory) -> Stored:
-        """Read it from a directory."""
+        """Read the facts from a directory."""
         segments = {segment.id: segment for segment in directory.segments}
         own = directory.own
         runs = tuple(Run(segments[number], *run) for number, *run in own["runs"])
         return Stored(runs, tuple(own["ends"]), own["seed"])
 
     def facts(self) -> dict[str, Any]:
-        """What :meth:`of` reads."""
+        """Facts that :meth:`of` reads."""
         runs = [[run.segment.id, *run[1:]] for run in self.runs]
         return {"runs": runs, "ends": list(self.ends), "seed": self.seed}
 
 
 def worth_moving(runs: Sequence[Run], end: int) -> list[Run]:
-    """Which runs of one stream, in slot order, to rewrite at the end of the window.
+    """Runs of one stream, in slot order, to rewrite at the end of the window.
 
-    Two reasons, both amortised to a constant per row. *Cleaning*: more than half of
-    the slots are dead (late risers in an old segment hold the ring back), so the
-    survivors of the oldest segments move. *Merging*: small segments become one (see
-    ``newest_to_merge``).
+    There are two reasons to rewrite, both with a constant amortised cost per row.
+    *Cleaning*: more than half of the slots are dead, because a few rows of an old
+    segment live longer and hold the ring back. Then the survivors of the oldest
+    segments move. *Merging*: small segments become one (see ``newest_to_merge``).
     """
     if not runs:
         return []
@@ -77,7 +77,7 @@ def worth_moving(runs: Sequence[Run], end: int) -> list[Run]:
 
 
 def slots_for(span: int, slots: int) -> int:
-    """Tell how many slots a ring has for rows that span so many; it had ``slots``.
+    """Number of slots of a ring for rows that span so many; it had ``slots`` before.
 
     >>> slots_for(1000, 0), slots_for(1500, 1024), slots_for(1500, 8192)
     (1024, 2048, 8192)

@@ -1,8 +1,8 @@
-"""One budget over all shards: what each of them may hold, by what came to all.
+"""One budget over all shards: the share of each shard, by what came to all.
 
-Shards do not talk to each other. Each is sent the census of all arrivals, keeps the
-counts of the last window, and works out the same division. The shares add up to the
-budget at any time, and a share changes in the micro-batch whose rows give the reason.
+Shards do not communicate. Each of them receives the census of all arrivals, keeps the
+counts of the last window, and computes the same division. The shares add up to the
+budget at any time. A share changes in the micro-batch whose rows are the reason.
 """
 
 from __future__ import annotations
@@ -31,26 +31,27 @@ from shedjoin.types import BoolArray, IntArray
 
 _CENSUS = "census"
 _LOG = 1 << 40
-"""Numbers of its blobs lie far below those of other logs."""
+"""Its blobs have numbers far below those of other logs."""
 _SLOTS = 16
-"""Slots that are remembered: a window has eight, if it is longer than some seconds."""
+"""Slots that are kept. A window has eight slots, if it is longer than some seconds."""
 _PART = 2
-"""Slots of the last part of a window."""
+"""Slots in the last part of a window."""
 USABLE = 0.8
-"""Part of a budget in bytes for residents; the rest is for rows that died lately and
-for free slots, so that not every shed rewrites a segment."""
+"""Part of a budget in bytes that residents may use. The rest is for rows that left
+lately and for free slots, so that a segment need not be rewritten for every row that is
+shed."""
 _MOST = 32
-"""How often the division may change within a micro-batch."""
+"""Limit of the changes of the division within a micro-batch."""
 _STEADY = 16
-"""Part by which a share has to change before rows are joined under the new one."""
+"""A share must change by more than 1 / 16 before rows are joined under the new one."""
 _NEVER = -(1 << 62)
 
 
 class Share(NamedTuple):
     """What a shard may hold from a time on, in rows or bytes.
 
-    ``others`` is what it might hold if the budget were another one: so many times as
-    large as ``FACTORS`` say.
+    ``others`` is what it might hold with other budgets, which are the whole budget
+    times ``FACTORS``.
     """
 
     since_us: int
@@ -59,7 +60,7 @@ class Share(NamedTuple):
 
 
 def share_at(shares: Sequence[Share], time_us: int) -> Share:
-    """What a shard may hold at a time."""
+    """Share that is in force at a time."""
     return [share for share in shares if share.since_us <= time_us][-1]
 
 
@@ -75,9 +76,9 @@ class Sharing:
     opening : Opening
         What the join starts from.
     own : dict
-        What :meth:`write` gave when it was stored; empty if there was nothing.
+        What :meth:`write` returned when it was stored; empty if there was nothing.
     index_bytes : int
-        What a row takes from a budget in bytes beside its columns.
+        Bytes that a row takes from a budget in bytes beside its columns.
     """
 
     def __init__(
@@ -96,7 +97,7 @@ class Sharing:
         stored = own.get(_CENSUS, {})
         self._log = ModelsLog(stored.get("log", ()), log=_LOG)
         self._newest: int = stored.get("newest", _NEVER)
-        # Copies: whoever tries the micro-batch again starts from the same facts.
+        # Copies, so that a retry of the micro-batch starts from the same facts.
         self._latest = list(stored.get("latest", [_NEVER] * len(spec.streams)))
         if self.is_shared:
             self._open(opening, stored)
@@ -105,11 +106,11 @@ class Sharing:
 
     @staticmethod
     def numbers(own: dict[str, Any]) -> list[int]:
-        """Numbers of the blobs."""
+        """Numbers of the stored blobs."""
         return [number for number, _, _ in own.get(_CENSUS, {}).get("log", ())]
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write the counts that have changed; give the part of the directory."""
+        """Write the counts that have changed; return the part of the directory."""
         if not self.is_shared:
             self._log.forget(changes)
             return {}
@@ -122,10 +123,11 @@ class Sharing:
         return {_CENSUS: facts}
 
     def arrive(self, blobs: Iterable[Blob], watermark_ms: int) -> list[Share]:
-        """Take the census of a micro-batch in; tell from when on which share holds.
+        """Read the census of a micro-batch; return shares, each from some time on.
 
-        Joining arrivals in parts takes time, so small changes wait. What has come to
-        hold at the end is ``now``, and the shares of that time add up to the budget.
+        Joining arrivals in parts takes time, so small changes are left out. ``now`` is
+        the share at the end of the micro-batch. The shares of that time add up to the
+        budget.
         """
         if not self.is_shared:
             self.now = self._share()
@@ -175,9 +177,9 @@ class Sharing:
         self._sizes = CellSizes(self._words[ring:], streams, cells)
 
     def _reached(self, counts: Counts, watermark: int) -> int:
-        """Tell the slot that all streams have reached, or one more.
+        """Latest slot, but at most one after the slot that all streams have reached.
 
-        A row from the far future does not make all others old.
+        So a row from the far future does not make all other rows old.
         """
         for stream in range(len(self._latest)):
             own = counts.slot[counts.stream == stream]
@@ -186,13 +188,13 @@ class Sharing:
         reached = max(watermark, min(self._latest)) + 1
         newest = min(max(self._latest), reached)
         if newest == _NEVER or min(self._latest) == _NEVER:
-            newest = int(counts.slot.min())  # a stream is silent
+            newest = int(counts.slot.min())  # a stream has no rows yet
         return int(max(self._newest, newest))
 
     def _count(
         self, counts: Counts, slot: IntArray, now: BoolArray, newest: int
     ) -> None:
-        """Go on to a slot, and count what came up to it."""
+        """Advance to a slot, and count what came up to it."""
         if self._newest > _NEVER:
             first = max(self._newest + 1, newest - _SLOTS + 1)
             self._ring[:, np.arange(first, newest + 1) % _SLOTS] = 0
@@ -205,11 +207,11 @@ class Sharing:
         ring = self._ring.reshape(-1)
         came = ring[place].astype(np.int64)
         np.add.at(came, of, counts.number[mine])
-        # While a stream is silent, all rows of the others count in one slot.
+        # While a stream has no rows, all rows of the others count in one slot.
         ring[place] = np.minimum(came, np.iinfo(np.int32).max)
 
     def _share(self, since_us: int = _NEVER) -> Share:
-        """Work out the share of this shard, and what it would be with other budgets."""
+        """Compute the share of this shard, and what it would be with other budgets."""
         factors = [self.part, *FACTORS.tolist()]
         if self.is_shared and self._newest > _NEVER:
             whole = self._budget.share(0, 1)
@@ -217,11 +219,11 @@ class Sharing:
         else:
             own = self._budget.share(self._shard, self._spec.shards)
             size, *others = (int(each * own) for each in factors)
-        # Shares of different parts could add up to more than the budget.
+        # Shards with different parts in force could together exceed the budget.
         return Share(since_us, min(size, others[WHOLE]), np.array(others))
 
     def _divided(self, budgets: Sequence[int]) -> list[int]:
-        """Divide budgets by what came; give the share of this shard of each."""
+        """Divide budgets by what came; return this shard's share of each budget."""
         shards = self._spec.shards
         held = np.array(
             [

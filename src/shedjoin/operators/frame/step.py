@@ -19,7 +19,7 @@ JoinedRows: TypeAlias = Callable[[Chunk], Iterator[pa.RecordBatch]]
 
 
 class WindowedStore(Protocol):
-    """Residents of all streams, who stay until they expire."""
+    """Residents of all streams, which stay until they expire."""
 
     spec: JoinSpec
     payload: Payload
@@ -31,19 +31,19 @@ class WindowedStore(Protocol):
         """Bytes of payload and index."""
 
     def residents(self, stream: int) -> int:
-        """Count the rows of a stream that an arrival could still match."""
+        """Count the rows of a stream that an arrival can still match."""
 
     def tidy(self) -> None:
-        """Rewrite the segments that are worth it."""
+        """Rewrite the segments for which that pays."""
 
     def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
         """Make rows residents."""
 
     def ahead(self, first_new: int, watermark_ms: int) -> int:
-        """Count new rows that lie more than the window after all streams."""
+        """Count new rows that are more than the window ahead of all streams."""
 
     def expire(self, watermark_ms: int) -> None:
-        """Let go of residents that nothing can match any more."""
+        """Remove residents that nothing can match any more."""
 
 
 def windowed_step(
@@ -53,12 +53,12 @@ def windowed_step(
     watermark_ms: int,
     admitted: Callable[[Chunk], Chunk] | None = None,
 ) -> Step:
-    """Join the arrivals of a micro-batch and let go of what has expired.
+    """Join the arrivals of a micro-batch and remove what has expired.
 
     Rows are late by the watermark of the micro-batch *before*, which the store
-    remembers; residents expire by the present one. Both are Spark's own rules. Every
-    chunk first meets the residents of the other streams, then becomes resident itself,
-    so a result is found once, by whichever of its rows comes last. Those of a chunk
+    remembers. Residents expire by the present one. Both are Spark's own rules. Every
+    chunk first meets the residents of the other streams and then becomes resident
+    itself. So a result is found once, by the row of it that comes last. Rows of a chunk
     that are not ``admitted`` do neither.
     """
     store.tidy()

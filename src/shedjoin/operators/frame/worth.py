@@ -1,4 +1,4 @@
-"""Importance of results from those of their rows."""
+"""Importance of results, computed from that of their rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GREATEST = 1e150
 
 
 def combined(worth: Sequence[FloatArray], combine: Combine) -> FloatArray:
-    """Importance of results from those of their rows; infinite ones have no say.
+    """Importance of results from that of their rows; infinite values are ignored.
 
     >>> import numpy as np
     >>> rows = [np.array([2.0, np.inf]), np.array([5.0, np.inf])]
@@ -28,7 +28,7 @@ def combined(worth: Sequence[FloatArray], combine: Combine) -> FloatArray:
     elif combine == "max":
         found = np.where(says, each, -np.inf).max(axis=0)
     elif combine == "product":
-        with np.errstate(over="ignore"):  # sums of endless ones would be no number
+        with np.errstate(over="ignore"):  # sums of infinite ones would be NaN
             found = np.where(says, each, 1.0).prod(axis=0).clip(-_GREATEST, _GREATEST)
     else:
         found = np.where(says, each, 0.0).sum(axis=0)

@@ -1,7 +1,7 @@
-"""The join of several streams or by predicates under a memory budget, of one shard.
+"""Join of several streams or by predicates under a memory budget, for one shard.
 
-Rows lie in segments, as without a budget. Logs beside them say which rows of segments
-have left, and what the models have learned.
+Rows are stored in segments, as without a budget. Logs beside them record which rows of
+segments have left, and what the models have learned.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from shedjoin.types import IntArray
 
 
 class BoundedJoin:
-    """Residents of all streams compete for room.
+    """The join of one shard, in which residents of all streams compete for room.
 
     Parameters
     ----------
     opening : Opening
-        What it starts from.
+        What the join starts from.
     payload : Payload
         Rows of the residents.
     """
@@ -84,7 +84,7 @@ class BoundedJoin:
 
     @classmethod
     def open(cls, opening: Opening) -> BoundedJoin:
-        """Open it from stored state, or begin."""
+        """Open the join from stored state, or begin a new one."""
         directory, workspace = opening.directory, opening.workspace
         if directory is None:
             return cls(opening, Payload(workspace))
@@ -113,10 +113,10 @@ class BoundedJoin:
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> BoundedJoin:
-        """Go on with the residents of another kind of join, as far as there is room.
+        """Continue with the residents of another kind of join, if there is room.
 
-        They are learned from as arrivals are. Who finds no room is counted by the next
-        step.
+        Models learn from them as from arrivals. Rows that find no room are counted by
+        the next step.
         """
         join = cls(opening, payload)
         _, learning, shedder, losses, known, *_ = join._bounded
@@ -129,7 +129,7 @@ class BoundedJoin:
         return join
 
     def _take_in(self, stream: int, rows: pa.RecordBatch) -> int:
-        """Make rows residents that have met all others; tell the latest time."""
+        """Make rows residents that have met all others; return the latest time."""
         store, learning, shedder, losses, *_ = self._bounded
         count = rows.num_rows
         rows = numbered(
@@ -177,11 +177,11 @@ class BoundedJoin:
         return [*segments, *census, *(number for number, _, _ in logs)]
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch, shed, and let go of what has expired."""
+        """Join the arrivals of a micro-batch, shed, and remove what has expired."""
         return bounded_step(self._bounded, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write who left, and what was learned; give the part of the directory."""
+        """Write which rows left and what was learned; return the directory's part."""
         _, learning, _, losses, known, sharing, needed = self._bounded
         self._gone.write(self.store, changes)
         return self.store.stored() | {

@@ -30,11 +30,11 @@ from shedjoin.spec.report import Report
 from shedjoin.types import BoolArray, FloatArray, IntArray, IntGrid
 
 _TELLING = 0.05
-"""Results within cells that are a smaller part than this tell nothing of the others."""
+"""If results within cells are a smaller part, the recall counts as unknown."""
 
 
 class Bounded(NamedTuple):
-    """What a shard under a memory budget works with."""
+    """Objects that a shard under a memory budget works with."""
 
     store: BoundedStore
     learning: Learning
@@ -46,7 +46,7 @@ class Bounded(NamedTuple):
 
 
 class _Own(NamedTuple):
-    """Arrivals of one stream, in their order, and their places among those of all."""
+    """Arrivals of one stream, in order, and their positions among all arrivals."""
 
     at: IntArray
     rows: pa.RecordBatch
@@ -57,11 +57,11 @@ class _Own(NamedTuple):
 
 
 def bounded_step(join: Bounded, blobs: Sequence[Blob], watermark_ms: int) -> Step:
-    """Join the arrivals of a micro-batch, shed, and let go of what has expired.
+    """Join the arrivals of a micro-batch, shed, and remove what has expired.
 
-    Arrivals are taken in the order of their times, in blocks. Those of a block meet all
-    who are there, become residents, and then those leave who are too many. Late rows
-    and expiry follow the same rules as without a budget.
+    Arrivals are taken in the order of their times, in blocks. Arrivals of a block meet
+    all residents and then become residents themselves. After that, rows that are too
+    many are shed. Late rows and expiry follow the same rules as without a budget.
     """
     store, learning, shedder, losses, *_ = join
     shares = join.sharing.arrive(blobs, watermark_ms)
@@ -102,7 +102,7 @@ def bounded_step(join: Bounded, blobs: Sequence[Blob], watermark_ms: int) -> Ste
 
 
 def _told(join: Bounded, found: Found, report: Report) -> Report:
-    """Say what would be held without a budget, and what is known of the recall."""
+    """Add to a report what an exact join would hold, and what is known of recall."""
     store, learning, needed = join.store, join.learning, join.needed
     report = replace(
         report,
@@ -110,7 +110,7 @@ def _told(join: Bounded, found: Found, report: Report) -> Report:
         **needed.end(store.watermark_ms),  # type: ignore[arg-type]  # whole
     )
     missed, so_far = learning.models.missed()
-    # Of a Band it is not known whether as much is missing across cells as within them.
+    # With a Band, it is unknown whether as much is missing across cells as within.
     across = max(0.0, 1.0 - found.alike / max(1, report.matched))
     measured = Measured(
         *(found.alike, found.alike_importance, missed, so_far),
@@ -126,7 +126,7 @@ def _told(join: Bounded, found: Found, report: Report) -> Report:
 
 
 def _held(store: BoundedStore, part: Ordered, first: int) -> dict[int, _Own]:
-    """Arrivals by stream, with their numbers."""
+    """Hold arrivals in memory, by stream, and give them their numbers."""
     each = {}
     for stream in store.streams:
         at = np.flatnonzero(part.stream == stream)
@@ -143,7 +143,7 @@ def _held(store: BoundedStore, part: Ordered, first: int) -> dict[int, _Own]:
 
 
 def _arrived(part: Ordered, each: dict[int, _Own], block: slice) -> Arrived:
-    """Arrivals of a block, with what they are counted by."""
+    """Arrivals of a block, with the keys that they are counted by."""
     key = np.empty(block.stop - block.start, np.int64)
     for own in each.values():
         some = _cut(own, block)
@@ -158,7 +158,7 @@ def _arrived(part: Ordered, each: dict[int, _Own], block: slice) -> Arrived:
 
 
 def _cut(own: _Own, block: slice) -> _Own:
-    """Those of a block, with their places in it."""
+    """Select the arrivals of a block, with their positions in it."""
     low, high = np.searchsorted(own.at, [block.start, block.stop])
     at = slice(low, high)
     return _Own(
@@ -174,7 +174,7 @@ def _cut(own: _Own, block: slice) -> _Own:
 def _joined(
     found: Found, stream: int, own: _Own, watched: BoolArray
 ) -> Iterator[pa.RecordBatch]:
-    """Join arrivals of one stream; then they are residents."""
+    """Join arrivals of one stream, then make them residents."""
     if not own.at.size:
         return
     store = found.store
@@ -188,9 +188,9 @@ def _joined(
 
 
 def _untold(learning: Learning, matched: int, found: Found) -> int:
-    """Tell why the recall is not known, if so.
+    """Reason why the recall is unknown; ``EXACT`` if it is known.
 
-    Of a Band the results within one cell are counted, which tell of the others.
+    With a Band, only results within one cell are counted, and stand for the others.
     """
     if not learning.is_counted:
         return PREDICATE

@@ -1,4 +1,4 @@
-"""One shard's residents of every stream, some of whom leave before their time."""
+"""One shard's residents of every stream, some of which are evicted."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class BoundedStore(MultiwayStore):
     Parameters
     ----------
     spec, payload, workspace, parts
-        As of :class:`MultiwayStore`.
+        As for :class:`MultiwayStore`.
     """
 
     def __init__(
@@ -37,20 +37,20 @@ class BoundedStore(MultiwayStore):
     ) -> None:
         super().__init__(spec, payload, workspace, parts, bounded=True)
         self.gone: list[IntArray] = []
-        """Places of stored rows that left before their time, not yet written."""
+        """Places of stored rows that were evicted, not yet written to the log."""
         self._held: dict[int, int] = {}
         self._dead = np.zeros(0, np.int64)
 
     def restore_without(
         self, own: dict[str, Any], blobs: Blobs, dead: IntArray
     ) -> None:
-        """Fill an empty workspace from the stored segments, without rows that left."""
+        """Fill an empty workspace from the stored segments, without evicted rows."""
         self._dead = dead
         self.restore(own, blobs)
         self._dead = self._dead[:0]
 
     def hold(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> IntGrid:
-        """Take arrivals that are to become residents; give their columns."""
+        """Hold arrivals that are to become residents; return their columns."""
         segment = self.payload.hold(stream, rows)
         self._held[stream] = segment.id
         times = int(hot.time.min()), int(hot.time.max())
@@ -58,14 +58,14 @@ class BoundedStore(MultiwayStore):
         return self.layouts[stream].columns(rows, hot, places(segment))
 
     def admit(self, stream: int, columns: IntGrid) -> None:
-        """Make some of the arrivals that are held residents."""
+        """Make some of the held arrivals residents."""
         self.windows[stream].insert(columns)
         piece = self.pieces[self._held[stream]]
         alive = piece.alive + columns.shape[1]
         self.pieces[piece.segment.id] = piece._replace(alive=alive)
 
     def keep(self) -> None:
-        """Store those of the arrivals held that are still residents."""
+        """Store the held arrivals that are still residents."""
         for stream, number in sorted(self._held.items()):
             piece, rows = self.pieces.pop(number), self.payload.let_go(number)
             if not piece.alive:
@@ -80,7 +80,7 @@ class BoundedStore(MultiwayStore):
         self._held.clear()
 
     def evict(self, stream: int, gone: BoolArray, place: IntArray) -> None:
-        """Let some residents go, of all of a stream as its windows give them."""
+        """Evict residents; ``gone`` and ``place`` are in the order of the windows."""
         self.windows[stream].take_out(gone)
         left = place[gone]
         self._count_out(left)
@@ -99,11 +99,11 @@ class BoundedStore(MultiwayStore):
 
     @property
     def dead_rows(self) -> int:
-        """How many these are."""
+        """Number of these rows."""
         return sum(piece.segment.rows - piece.alive for piece in self.pieces.values())
 
     def shrink(self, most_bytes: int) -> None:
-        """Rewrite segments, those with the most dead rows first, to take less."""
+        """Rewrite segments, those with most dead rows first, to hold fewer bytes."""
         sparse = [p for p in self.pieces.values() if p.alive < p.segment.rows]
         sparse.sort(key=lambda p: (p.alive / p.segment.rows, p.segment.id))
         held, moving = float(self.nbytes), list[Piece]()
@@ -115,7 +115,7 @@ class BoundedStore(MultiwayStore):
             self._rewrite(stream, [p for p in moving if p.segment.stream == stream])
 
     def _expiring(self, stream: int) -> Iterator[IntArray]:
-        """Places of rows that go now: each at its time, for others wait for room."""
+        """Places of rows that expire, each at its own time: others wait for room."""
         return self.windows[stream].cut(self._horizon(stream))
 
     def _columns(self, segment: Segment, rows: pa.RecordBatch) -> IntGrid:
@@ -126,7 +126,7 @@ class BoundedStore(MultiwayStore):
         return columns[:, ~np.isin(columns[PLACE], self._dead[first:end])]
 
     def _worth_moving(self, stream: int) -> list[Piece]:
-        """Which segments to rewrite: each that is mostly dead, or many small ones."""
+        """Segments to rewrite: all that are mostly dead, or else many small ones."""
         pieces = self._pieces(stream)
         sparse = [piece for piece in pieces if 2 * piece.alive < piece.segment.rows]
         if sparse or not pieces:
@@ -135,5 +135,5 @@ class BoundedStore(MultiwayStore):
         return pieces[len(pieces) - merged :]
 
     def _drop(self, number: int) -> None:
-        if number not in self._held.values():  # of those more may come
+        if number not in self._held.values():  # held segments may still get residents
             super()._drop(number)

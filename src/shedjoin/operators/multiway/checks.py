@@ -1,4 +1,4 @@
-"""Tests of results on true values: functions, and values that are no numbers."""
+"""Tests of results on true values: functions, and values that are not numbers."""
 
 from __future__ import annotations
 
@@ -47,10 +47,7 @@ class Checks:
         self._terms = [term for term in terms if isinstance(term, CheckTerm)]
 
     def passed(self, met: _Met, stream: int) -> tuple[_Met, IntArray]:
-        """Those that pass the tests that have become possible with a stream.
-
-        Beside them, which of all they are.
-        """
+        """Results that pass the tests that a stream enables, and their indices."""
         bound = {self._chunk.stream, *met.places}
         which = np.arange(met.arrival.size)
         for term in self._terms:
@@ -61,7 +58,7 @@ class Checks:
         return met, which
 
     def _held(self, met: Partial | Met, term: CheckTerm) -> BoolArray:
-        """Which pass a test; asked in halves where a column would overflow."""
+        """Flags of results that pass a test; in halves if a column would overflow."""
         try:
             values = [
                 self._values(met, own, column)

@@ -1,4 +1,4 @@
-"""What rows are counted by: rows with the same of it match, as far as times allow."""
+"""Keys that rows are counted by: rows with equal ones match if their times allow it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MOST = np.iinfo(np.int64).max
 
 
 def is_counted(spec: JoinSpec) -> bool:
-    """Whether rows that are counted alike match, and so tell how many results are."""
+    """Whether rows with equal counted keys match, so that counts give results."""
     return all(isinstance(term, BandTerm) for term in spec.terms)
 
 
 def reach(spec: JoinSpec) -> int:
-    """How many keys up and down rows that are counted otherwise may match, too."""
+    """Difference of counted keys up to which rows may match as well."""
     eps = [term.eps for term in spec.terms if isinstance(term, BandTerm)]
     return 1 if eps and eps[-1] else 0
 
@@ -30,11 +30,11 @@ def reach(spec: JoinSpec) -> int:
 def counted_keys(
     spec: JoinSpec, stream: int, layout: Layout, columns: IntGrid
 ) -> IntArray:
-    """Key of each row, and the cells of its values where the join has a Band.
+    """Key of each row, mixed with the cells of its values if the join has a Band.
 
-    A cell is as wide as ``eps``, so all values of a cell are near each other, and what
-    is near to one of them lies there or in the neighbours, of the last Band one key up
-    and one down.
+    A cell is as wide as ``eps``, so all values of a cell are near each other. A value
+    that is near one of them lies in the same cell or in a neighbour. The neighbours by
+    the last Band have keys one higher and one lower.
     """
     key: IntArray = columns[KEY]
     for term in spec.terms:
@@ -53,6 +53,6 @@ def _cells(codes: IntArray, term: BandTerm) -> IntArray:
     values = values_of(codes, term.kind).astype(np.float64)
     with np.errstate(over="ignore"):
         cells = np.floor(values / term.eps)
-    # What is no number is near nothing, and may lie anywhere.
+    # NaN and infinity are near nothing, and may have any cell.
     known: IntArray = np.clip(np.nan_to_num(cells), -_FAR, _FAR).astype(np.int64)
     return known

@@ -1,4 +1,4 @@
-"""What partial results find at a hop, as expected from what was counted there."""
+"""What partial results are expected to find at a hop, from its counts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from shedjoin.spec.throttle import Throttle
 from shedjoin.types import FloatArray
 
 _PRIOR = 0.5
-"""Matches that every hop is supposed to have, at any lag: nothing seen is not never."""
+"""Pseudo-count: matches that every hop is assumed to have, spread over all lags."""
 _EMPTY = 0.05
-"""Buckets with less of the most work hold nobody: younger rows are not there yet."""
+"""A bucket with less than this part of the busiest one's rows counts as empty."""
 
 
 class Hop(NamedTuple):
-    """Work of one bucket, growth by the number of buckets, and the best buckets."""
+    """Work of one bucket, growth by number of buckets, and buckets, best first."""
 
     work: float
     growth: tuple[float, ...]
@@ -28,11 +28,11 @@ class Hop(NamedTuple):
 
 
 _NOBODY = Hop(0.0, (0.0, 0.0), (HALF,))
-"""No residents are there to be looked at, as of a stream whose rows do not wait."""
+"""Hop to a stream without residents, as to one whose rows are not kept."""
 
 
 class Counted(NamedTuple):
-    """What was counted at a hop, as in ``Tally``; the arrays are by lag bucket."""
+    """Counts of a hop, as in ``Tally``; the arrays are by lag bucket."""
 
     partial: float
     rows: FloatArray
@@ -41,9 +41,9 @@ class Counted(NamedTuple):
 
 
 def hop_of(counted: Counted, part: float = 1.0) -> Hop:
-    """What one partial result finds at a hop, by lag bucket.
+    """What one partial result is expected to find at a hop, by lag bucket.
 
-    Of the other stream only a ``part`` was stored; more would be met with all.
+    Only a ``part`` of the other stream was stored. With all of it, more would be found.
     """
     partial, rows, matches, squares = counted
     if partial and not rows.any():
@@ -57,7 +57,7 @@ def hop_of(counted: Counted, part: float = 1.0) -> Hop:
     used = np.flatnonzero(rows > _EMPTY * rows.max())
     chance = squares / used.size
     found = _settled(matches[used], rows[used] / rows[used].sum(), chance)
-    # Among equals the youngest first: they are there the soonest.
+    # Ties go to the youngest rows: these are the first to be there.
     best = np.lexsort((np.abs(used - HALF + 0.5), -found))
     more = 1 / max(part, 1e-3)
     growth = np.cumsum(found[best]) / partial * more
@@ -67,9 +67,10 @@ def hop_of(counted: Counted, part: float = 1.0) -> Hop:
 
 
 def _settled(matches: FloatArray, flat: FloatArray, chance: float) -> FloatArray:
-    """Matches by bucket, as far as they differ by more than chance from flat ones.
+    """Matches by bucket, moved towards ``flat`` ones unless chance is exceeded.
 
-    Counts at random have a variance, ``chance``: the best of them are no better.
+    ``chance`` is the variance of random counts. The best of several random counts are
+    not really better than the others.
     """
     variance = float(matches.var())
     apart = max(0.0, 1 - chance / variance) if variance > 0 else 0.0
@@ -78,7 +79,7 @@ def _settled(matches: FloatArray, flat: FloatArray, chance: float) -> FloatArray
 
 
 def direction_of(rate: float, hops: Sequence[Hop], throttle: Throttle) -> Direction:
-    """Results and work of a direction whose arrivals come at a rate."""
+    """Direction of arrivals that come at a rate, with their results and work."""
     return Direction(
         rate,
         tuple(throttle.update * hop.work for hop in hops),

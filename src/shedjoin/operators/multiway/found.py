@@ -1,4 +1,4 @@
-"""What is counted of results as they are found."""
+"""Counts of results, made as the results are found."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from shedjoin.spec.shedding import Combine
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _ENOUGH = 256
-"""Of so many results at once it is looked whether their rows are counted alike."""
+"""About how many results per call are examined for rows that are counted alike."""
 
 
 class Asking(NamedTuple):
-    """Arrivals of one stream: where they are in the block, and what counts of them.
+    """Arrivals of one stream: positions in the block, counted keys and importance.
 
-    Results of those that are ``watched`` are looked at one by one.
+    Results of ``watched`` arrivals are examined one by one.
     """
 
     at: IntArray
@@ -35,10 +35,10 @@ class Asking(NamedTuple):
 
 
 class Found:
-    """Importance of results, and how many have rows that are counted alike.
+    """Counts the importance of results, and results whose rows are counted alike.
 
-    Of a Band, these are results whose rows all lie in one cell; how many there are is
-    estimated from some of them, unless their arrival is watched.
+    With a Band, the latter are results whose rows all lie in one cell. Their number is
+    estimated from some of the results, unless their arrival is watched.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Found:
         self.begin_block(0)
 
     def begin_block(self, rows: int) -> None:
-        """Begin to count the results of each of so many arrivals."""
+        """Begin to count the results of each arrival of a block of so many rows."""
         self.results = Results(np.zeros(rows), np.zeros(rows))
 
     def note(self, met: Met, asking: Asking) -> None:
@@ -86,7 +86,7 @@ class Found:
         total[asking.at] += np.bincount(met.arrival, alike * gained, minlength=rows)
 
     def _is_alike(self, met: Met, key: IntArray) -> FloatArray:
-        """1 for results whose rows are all counted by the same, else 0."""
+        """1 for results whose rows all have the same counted key, else 0."""
         alike, store = np.ones(met.arrival.size), self.store
         if not alike.size:
             return alike

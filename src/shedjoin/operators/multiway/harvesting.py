@@ -1,8 +1,8 @@
-"""Work within the throttle: at which residents arrivals look, and who takes part.
+"""Work within the throttle: which residents arrivals look at, and which take part.
 
-Decided at the start of every micro-batch, from what was learned before it. Whether an
-arrival looks at everything, takes part or is dropped is decided by hashes of its row,
-so a micro-batch that is done again does the same.
+This is decided at the start of every micro-batch, from what was learned before it.
+Whether an arrival looks at everything, takes part or is dropped follows from hashes of
+its row. So a micro-batch that is repeated does the same.
 """
 
 from __future__ import annotations
@@ -34,25 +34,26 @@ from shedjoin.spec.throttle import Throttle
 from shedjoin.types import FloatArray, IntArray
 
 _DROPS = 0xD509
-"""Added to the seed: who is dropped does not depend on who is learned from."""
+"""Combined with the seed, so that dropping is independent of learning."""
 _SCOUTS = 0.35
-"""Part of the arrivals learned from that meets another stream first."""
+"""Part of the arrivals learned from that meet another stream first."""
 _FARTHEST, _MORE = 16.0, 1.5
-"""Too much work is made up for by at most the first factor, too little by the second:
-it may have been little because a stream was quiet, and that comes back at once."""
+"""Limits of the corrections for too much and for too little work. The second limit is
+low: there may have been little work because a stream was quiet, and that work returns
+at once."""
 _BETTER = 1.1
-"""Lags are chosen if they are to bring so many times the results of all of them: the
-best of many noisy numbers is too high."""
+"""Lags are chosen if they are expected to bring so many times the results that all lags
+bring for the same work. The best of many noisy estimates is too high."""
 _ENOUGH = 2000.0
-"""Of so many arrivals within a window lags are learned while nothing is shed."""
+"""Arrivals per window from which lags are learned while nothing is shed."""
 _FEW, _AT_FIRST = 20.0, 4.0
-"""Until so many arrivals were learned from, up to so many times as many are: harvests
-from fewer find little more than chance does."""
+"""Until so many arrivals were learned from, the part learned from is larger, up to so
+many times. Harvests from fewer arrivals are hardly better than random ones."""
 _OFF = 0.25
-"""Of a stream whose arrivals find too little for their work, so many are learned from
-as soon as enough is known."""
+"""Factor for the part learned from, in a stream whose arrivals find too little for
+their work, once enough is known."""
 _TRY_AGAIN = 0.25
-"""Part of what was too much that is forgotten while no lags are chosen, each time."""
+"""Part of the excess work that is forgotten, each time that no lags are chosen."""
 _SECOND_US = 1_000_000
 _NEVER = int(np.iinfo(np.int64).min)
 _LOOKS_ALONE = Throttle(match=0.0)
@@ -61,9 +62,9 @@ _LOOKS_ALONE = Throttle(match=0.0)
 class Configuration(NamedTuple):
     """What arrivals of each stream do in a micro-batch.
 
-    A part ``shred`` of them looks at everything and is learned from. The others look as
-    ``looks`` says, None is nowhere, and with a ``chance``. Before that, each takes part
-    at all with the chance ``admit`` of its stream.
+    A part ``shred`` of them looks at everything and is learned from. The others look
+    with the probability ``chance`` where ``looks`` says; None is nowhere. Before that,
+    each arrival takes part at all with the probability ``admit`` of its stream.
     """
 
     looks: tuple[Looks | None, ...]
@@ -71,7 +72,7 @@ class Configuration(NamedTuple):
     chance: float = 1.0
     admit: tuple[float, ...] | None = None
     chosen: bool = True
-    """Whether lags were chosen; if not, those who look at all look at everything."""
+    """Whether lags were chosen. If not, all looks cover everything."""
 
 
 class Harvesting:
@@ -84,7 +85,7 @@ class Harvesting:
     shedding : Shedding
         Policy and throttle.
     completeness : Completeness
-        What is missing, which it is told.
+        Record of what is missing, which is updated.
     learned : dict, optional
         What was learned before, as it was stored.
     """
@@ -112,10 +113,10 @@ class Harvesting:
         self.begin()
 
     def begin(self, coming: IntArray | None = None) -> None:
-        """Decide what the arrivals of a micro-batch do, of which so many are coming.
+        """Decide what the arrivals of a micro-batch do; ``coming`` counts them.
 
-        A stream that was quiet and comes back must not look everywhere because it was
-        worth it while few did.
+        If a stream was quiet and comes back, its arrivals must not all look everywhere
+        just because this paid while there were few.
         """
         self._coming = None
         if coming is not None and coming.any():
@@ -139,7 +140,7 @@ class Harvesting:
         return self._throttle.active
 
     def admitted(self, chunk: Chunk) -> Chunk:
-        """Give those arrivals that take part."""
+        """Select the arrivals that take part."""
         rows, stream = chunk.rows.num_rows, chunk.stream
         self._seen[stream] += rows
         self._time += float((chunk.hot.time >> 10).sum())
@@ -159,7 +160,7 @@ class Harvesting:
         self._looked += hops.looked
 
     def end(self, report: Report) -> Report:
-        """Learn from a micro-batch, and say what was left out."""
+        """Learn from a micro-batch, and add to its report what was left out."""
         learned, arrived = self.learned, int(self._seen.sum())
         if arrived:
             half_us = max(self._store.spec.window_us, _SECOND_US)
@@ -181,11 +182,11 @@ class Harvesting:
         return self._told(report, exact)
 
     def _told(self, report: Report, exact: float) -> Report:
-        """Say what is known of the recall.
+        """Add to a report what is known of the recall.
 
         Rows that were dropped are missing until nothing can match them any more. While
-        others are dropped, as many are missing in the estimate; after that nobody knows
-        how many.
+        rows are being dropped, the estimate accounts for them. After that it is unknown
+        how many results are missing.
         """
         if self._dropped_us > _NEVER:
             self._completeness.note_shed(self._dropped_us)
@@ -208,7 +209,7 @@ class Harvesting:
             for stream, order in enumerate(learned.orders)
         )
         if not self._throttle.active:
-            # Many more would tell no more, and all else is waste now.
+            # More arrivals would not improve the estimates, and would only cost work.
             seen = max(float(learned.seen.sum()), 1.0)
             return Configuration(whole, min(policy.shreds, _ENOUGH / seen))
         paced = min(1.0, share / self._far())
@@ -218,10 +219,11 @@ class Harvesting:
     def _limited(
         self, whole: tuple[Looks, ...], paced: float, shred: float
     ) -> Configuration:
-        """Ask the policy; until something is known a part looks at everything.
+        """Ask the policy for a configuration within the work that is allowed.
 
-        So it does where the policy promises little more: that part of the arrivals is
-        as large as the share, whatever became of lags that were chosen.
+        Until something is known, a part of the arrivals looks at everything. The same
+        is done if the policy promises little more. That part is as large as the share,
+        whatever happened with lags that were chosen before.
         """
         learned, policy = self.learned, self._policy
         rest, part = (
@@ -258,14 +260,14 @@ class Harvesting:
         return Configuration(tuple(looks), shred, found.chance)
 
     def _lag_edges(self, stream: int, other: int) -> IntArray:
-        """Cut lags, no finer than basic windows where an index takes whole ones."""
+        """Cut lags, no finer than basic windows if these are searched as a whole."""
         store = self._store
         indexed = store.layouts[other].lead or store.spec.streams[other].keys
         narrowest_us = store.windows[other].width_us if indexed else 1
         return lag_edges(store.spec, stream, other, narrowest_us)
 
     def _groups(self, chunk: Chunk) -> Iterator[Group]:
-        """Arrivals that are learned from, and the others."""
+        """Groups of arrivals: those that are learned from, and the others."""
         spec, stream = self._store.spec, chunk.stream
         looks, shred, chance, *_ = self.configuration
         if looks[stream] is None and self.learned.counted[stream] > _FEW:
@@ -273,7 +275,7 @@ class Harvesting:
         lot = self._lots(chunk, 0)
         order = self.learned.orders[stream]
         shredded = np.flatnonzero(lot < shred)
-        # A lot among those that are learned from says which stream is met first.
+        # The lots of these arrivals also decide which stream they meet first.
         turn = lot[shredded] / shred * (len(order) - 1) / _SCOUTS
         first = np.where(turn < len(order) - 1, turn.astype(np.int64) + 1, 0)
         for place, tally in enumerate(self._tallies):
@@ -290,7 +292,7 @@ class Harvesting:
         return lots(self._seed ^ salt, content(chunk.rows), same)
 
     def _exact(self, matched: int) -> float:
-        """Estimate the results with nothing left out."""
+        """Estimate the results of a join that leaves nothing out."""
         learned, (_, shred, chance, admit, _) = self.learned, self.configuration
         if admit is not None:
             return matched / max(float(np.prod(admit)), 1e-9)
@@ -301,16 +303,17 @@ class Harvesting:
         return float(self._seen[known] @ each)
 
     def _pace(self, matched: int) -> None:
-        """Compare the work that was done with what was asked for, as it is known now.
+        """Compare the work that was done with the work that was asked for.
 
-        How far they lie apart is what the next micro-batches ask for less. A part of
-        the arrivals that looks at everything does that part of the work: while no lags
-        are chosen, what was too much with former ones is slowly forgotten, so that they
-        are tried again. Where nobody was there to look at, nothing is learned.
+        The next micro-batches ask for less by the ratio of the two. While no lags are
+        chosen, a part of the arrivals looks at everything, which takes exactly that
+        part of the work. Meanwhile the excess of former lags is slowly forgotten, so
+        that lags are tried again. If there were no residents to look at, nothing is
+        learned.
         """
         if self.learned.is_known and self._looked:
-            # Who is dropped now is missing for a window: asking for less because of
-            # what was too much a moment ago would swing.
+            # Rows that are dropped now are missing for a window. Reacting to the excess
+            # of a moment ago would make the work oscillate.
             drops = self.configuration.admit is not None
             asked = self._throttle.share if drops else self._paced
             done = self._throttle.update * self._looked + self._throttle.match * matched
@@ -321,13 +324,13 @@ class Harvesting:
             self.learned.paced += np.round([done, meant], 3)
 
     def _far(self) -> float:
-        """Work that was done over the work that was meant, as far as it is believed."""
+        """Work done over work meant, within limits."""
         done, meant = self.learned.paced.tolist()
         far = done / meant if meant > 0 else 1.0
         return float(min(max(far, 1 / _MORE), _FARTHEST))
 
     def _whole_work(self, throttle: Throttle) -> float:
-        """Work of the arrivals of this micro-batch if all looked at everything."""
+        """Work of this micro-batch's arrivals if all of them looked at everything."""
         if not self.learned.is_known:
             _, shred, chance, *_ = self.configuration
             part = max(shred + chance * (1 - shred), 1e-9)

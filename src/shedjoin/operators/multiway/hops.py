@@ -1,4 +1,4 @@
-"""From arrivals to matches: probing the residents of one stream after the other."""
+"""From arrivals to matches: probe the residents of one stream after the other."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from shedjoin.types import IntArray, IntGrid
 
 
 class Group(NamedTuple):
-    """Arrivals of a chunk that look for matches in the same way; None is all of them.
+    """Arrivals of a chunk that look for matches in the same way; None for all.
 
-    ``tally`` counts what they find, where it is to be learned from.
+    ``tally`` counts what they find, if it is to be learned from.
     """
 
     rows: IntArray | None
@@ -39,7 +39,7 @@ def joined_rows(store: MultiwayStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
 
 
 class Hops:
-    """The way of one chunk of arrivals through the other streams.
+    """Joins one chunk of arrivals with the other streams, hop by hop.
 
     Parameters
     ----------
@@ -48,9 +48,9 @@ class Hops:
     chunk : Chunk
         The arrivals.
     columns : array, optional
-        Their columns, where they are known.
+        Their columns, if they are known.
     noted : callable, optional
-        Told of all results, before their rows are put together.
+        Called with all results, before their rows are put together.
     """
 
     def __init__(
@@ -91,11 +91,11 @@ class Hops:
 
 
 def hop_order(store: MultiwayStore, arriving: int) -> list[int]:
-    """In which order to probe the other streams.
+    """Order in which to probe the other streams.
 
-    Those that some term relates to the streams before go first, and of them the one
-    with the fewest residents, or that keeps them for the shortest time: they leave the
-    fewest partial results.
+    Streams that a key or term relates to earlier ones come first. Among these, the
+    stream with the fewest residents is next, or the one that keeps them for the
+    shortest time. Such streams give the fewest partial results.
     """
     bound, order = {arriving}, []
     left = set(store.streams) - bound
@@ -116,14 +116,14 @@ def hop_order(store: MultiwayStore, arriving: int) -> list[int]:
 
 
 def _is_related(spec: JoinSpec, stream: int, bound: set[int]) -> bool:
-    """Whether more than the window decides which residents of a stream fit."""
+    """Whether more than the window decides which residents of a stream match."""
     by_key = bool(spec.streams[stream].keys)
     terms = (set(term.streams) for term in spec.terms)
     return by_key or any(stream in own and own & bound for own in terms)
 
 
 class _Probe:
-    """The probing of some arrivals of one chunk.
+    """Probes by some arrivals of one chunk.
 
     Parameters
     ----------
@@ -132,9 +132,9 @@ class _Probe:
     chunk : Chunk
         The arrivals.
     room : int
-        How many partial results a hop may find before they go on.
+        Number of partial results that a hop may find before they go on.
     group : Group
-        Where they look, and who counts it.
+        Where they look, and the tally of what they find.
     """
 
     def __init__(
@@ -149,10 +149,10 @@ class _Probe:
         self.looked = 0
 
     def matches(self, partial: Partial, others: Sequence[int]) -> Iterator[Met]:
-        """Arrivals with residents of all streams, about as many at once as is room.
+        """Yield arrivals with residents of all streams, about ``room`` at a time.
 
-        They are found depth first: what a hop finds goes through the others before it
-        finds more.
+        The search is depth first: what a hop finds passes through the other hops before
+        it finds more.
         """
         stream, *rest = others
         spec, layout = self._store.spec, self._store.layouts[stream]
@@ -179,9 +179,9 @@ class _Probe:
     def _hop(
         self, partial: Partial, stream: int, *, whole: bool
     ) -> Iterator[tuple[IntArray, IntGrid]]:
-        """Which of the partial results met whom, with the columns of the residents.
+        """Yield which partial results met which residents, as columns of the residents.
 
-        These are the ``whole`` rows, or else their places, and times if they count.
+        The columns are the ``whole`` rows; otherwise places, and times for a tally.
         """
         wanted = slice(None) if whole else slice(PLACE, TIME + bool(self._tally))
         met: list[IntArray] = []
@@ -204,11 +204,11 @@ class _Probe:
     def _meetings(
         self, partial: Partial, stream: int
     ) -> Iterator[tuple[IntArray, IntArray, IntGrid]]:
-        """Which of the partial results met which rows of a tier, tier by tier.
+        """Yield which partial results met which rows of a tier, tier by tier.
 
-        Partial results are sorted by the time of their arrivals, so that a basic window
-        is looked into by those alone whose lags reach it. Those look by key and lead,
-        so that each goes on where the one before found its first row.
+        Partial results are sorted by the times of their arrivals, so that only those
+        whose lags reach a basic window look into it. They look up rows in the order of
+        key and lead, so that each goes on where the one before found its first row.
         """
         windows, layout = self._store.windows[stream], self._store.layouts[stream]
         order = np.argsort(self._time[partial.arrival], kind="stable")

@@ -25,16 +25,16 @@ from shedjoin.state.payload import Payload
 
 
 class MultiwayJoin:
-    """Rows meet by predicates; nobody leaves before its time.
+    """The join of one shard by predicates, which keeps rows until they expire.
 
-    While a throttle allows less than all work, arrivals look at some residents only.
+    While a throttle allows less than all work, arrivals look at only some residents.
 
     Parameters
     ----------
     store : MultiwayStore
         The residents.
     completeness : Completeness
-        What is missing.
+        Record of what is missing.
     learned : dict, optional
         What was learned before, as it was stored.
     """
@@ -59,7 +59,7 @@ class MultiwayJoin:
 
     @classmethod
     def open(cls, opening: Opening) -> MultiwayJoin:
-        """Open it from stored state, or begin."""
+        """Open the join from stored state, or begin a new one."""
         directory, workspace = opening.directory, opening.workspace
         if directory is None:
             parts = PARTS if opening.spec.shedding is None else FINE_PARTS
@@ -81,7 +81,7 @@ class MultiwayJoin:
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> MultiwayJoin:
-        """Go on with the residents of another kind of join."""
+        """Continue with the residents of another kind of join."""
         spec = opening.spec
         parts = PARTS if spec.shedding is None else FINE_PARTS
         store = MultiwayStore(spec, payload, opening.workspace, parts)
@@ -111,7 +111,7 @@ class MultiwayJoin:
         return [segment.id for segment in directory.segments]
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch and let go of what has expired."""
+        """Join the arrivals of a micro-batch and remove what has expired."""
         load = self.harvesting
         horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
         if load is None:
@@ -134,7 +134,7 @@ class MultiwayJoin:
         return load.end(report)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Give the part of the directory; the tiers follow from the rows."""
+        """Return the part of the directory; the tiers can be rebuilt from the rows."""
         del changes
         facts = self.store.stored() | self._completeness.facts()
         if self.harvesting is not None:

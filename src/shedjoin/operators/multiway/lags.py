@@ -1,10 +1,10 @@
 """Lags: how much older residents are than the arrivals that look at them.
 
 An arrival of stream i and a resident of stream l can be in one result if their lag, the
-time of the arrival less that of the resident, lies from ``-keep[i]`` to ``keep[l]``.
-Lags are negative where the resident is the younger one: rows come out of order, and of
-a micro-batch one stream is joined after the other. That axis is cut into *lag buckets*,
-as many below 0 as above.
+time of the arrival less that of the resident, lies from ``-keep[i]`` to ``keep[l]``. A
+lag is negative if the resident is younger. That happens because rows come out of order,
+and because the streams of a micro-batch are joined one after the other. The range of
+lags is cut into *lag buckets*, as many below 0 as above.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import IntArray
 
 HALF = 40
-"""Buckets below 0, and above. Few results for much work are where they are too wide."""
+"""Number of buckets below 0, and above. Wider buckets cost more work per result."""
 BUCKETS = 2 * HALF
 
 Stretches: TypeAlias = tuple[tuple[int, int], ...]
-"""Lags from one to another, both included, in microseconds."""
+"""Ranges of lags in microseconds, with both ends included."""
 
 Edges: TypeAlias = dict[tuple[int, int], IntArray]
-"""Where lag buckets begin, and the last one ends, by direction and hop."""
+"""Starts of the lag buckets and the end of the last one, by direction and hop."""
 
 
 class Looks(NamedTuple):
     """How arrivals of one stream look for matches.
 
-    They meet the other streams in this ``order``, and of each the residents whose lags
-    lie in one of its stretches.
+    They meet the other streams in this ``order``. In each stream they look at the
+    residents whose lags lie in one of its stretches.
     """
 
     order: tuple[int, ...]
@@ -40,22 +40,22 @@ class Looks(NamedTuple):
 
 
 def everything(spec: JoinSpec, stream: int, order: Iterable[int]) -> Looks:
-    """Look at all residents."""
+    """Looks that cover all residents."""
     order = tuple(order)
     return Looks(order, {one: (lag_range(spec, stream, one),) for one in order})
 
 
 def lag_range(spec: JoinSpec, stream: int, other: int) -> tuple[int, int]:
-    """Lags of all residents of another stream that an arrival can match."""
+    """Least and greatest lag of a resident that an arrival can match."""
     return -spec.keeps_us[stream], spec.keeps_us[other]
 
 
 def lag_edges(
     spec: JoinSpec, stream: int, other: int, narrowest_us: int = 1
 ) -> IntArray:
-    """Where buckets begin, and where the last one ends.
+    """Starts of the buckets, and the end of the last one.
 
-    Where they would be narrower than asked for, every few of them are empty instead.
+    If buckets would be narrower than ``narrowest_us``, some are empty instead.
     """
     first, last = lag_range(spec, stream, other)
     if not first < 0 < last:
@@ -88,6 +88,6 @@ def stretches(edges: IntArray, chosen: Iterable[int]) -> Stretches:
 
 
 def buckets(edges: IntArray, lag: IntArray) -> IntArray:
-    """Tell the bucket of each lag."""
+    """Number of the bucket of each lag."""
     bucket = np.searchsorted(edges, lag, side="right") - 1
     return np.clip(bucket, 0, BUCKETS - 1)

@@ -1,4 +1,4 @@
-"""The columns of a stream that its residents are found by."""
+"""Columns of a stream by which its residents are found."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from shedjoin.spec.terms import BandTerm, CompareTerm, compared
 from shedjoin.types import FloatArray, IntArray, IntGrid
 
 NUMBER, SIZE, WORTH = -3, -2, -1
-"""Columns of tiers under a memory budget: when a row arrived, counted in rows; its
-bytes; its importance, as bits."""
+"""Columns of tiers under a memory budget: the arrival number of a row, its bytes, and
+the bits of its importance."""
 NUMBER_COLUMN, WORTH_COLUMN = "__shedjoin_number", "__shedjoin_worth"
 ADDED = NUMBER_COLUMN, WORTH_COLUMN
-"""Columns that rows have more under a memory budget, also as they are stored."""
+"""Columns that rows have in addition under a memory budget, also when stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Columns of the tiers of one stream.
 
-    Rows of a key are sorted by the column ``lead``, by time if there is none. The other
-    columns that are compared are ``values``. With a memory budget there are three more,
-    the last ones: number, size and worth of a row.
+    Rows of a key are sorted by the column ``lead``, or by time if there is none. The
+    other columns that are compared are ``values``. With a memory budget, the last three
+    columns are number, size and importance of a row.
     """
 
     lead: str | None
@@ -38,7 +38,7 @@ class Layout:
 
     @staticmethod
     def of(spec: JoinSpec, stream: int, *, bounded: bool = False) -> Layout:
-        """Lay the columns of a stream out, that of the most selective term first."""
+        """Choose the columns of a stream; the most selective term gives the lead."""
         found: dict[str, int] = {}
         for _, term, column in compared(spec.terms, stream):
             found[column] = min(found.get(column, _LAST), _rank(term))
@@ -50,7 +50,7 @@ class Layout:
 
     @property
     def width(self) -> int:
-        """How many columns there are."""
+        """Number of columns."""
         return COLUMNS + len(self.values) + 3 * self.bounded
 
     @property
@@ -79,7 +79,7 @@ class Layout:
 def numbered(
     rows: pa.RecordBatch, number: IntArray, worth: FloatArray
 ) -> pa.RecordBatch:
-    """Rows with when they arrived, counted in rows, and their importance."""
+    """Add arrival numbers and importances to rows."""
     added = [pa.array(number), pa.array(worth)]
     names = [*rows.schema.names, *ADDED]
     return pa.RecordBatch.from_arrays([*rows.columns, *added], names)
@@ -89,7 +89,7 @@ _LAST = 3
 
 
 def _rank(term: BandTerm | CompareTerm) -> int:
-    """How few rows a term lets through; those that differ are no range."""
+    """Rank of a term, lowest for the fewest rows; ``!=`` is last, as it is no range."""
     if isinstance(term, BandTerm):
         return 0
     return {"=": 1, "!=": _LAST}.get(term.operator, 2)

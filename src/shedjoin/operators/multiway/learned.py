@@ -1,7 +1,7 @@
-"""What a join by predicates learned of its lags, from arrivals that look everywhere.
+"""What a join by predicates learns of its lags, from arrivals that look everywhere.
 
-Counts fade with event time, to the half in the time for which rows are kept. They are
-rounded whenever they fade, so that they are short in the state and the same after a
+Counts fade with event time, to a half in the time for which rows are kept. They are
+rounded whenever they fade. So their stored form is short, and they are the same after a
 restart.
 """
 
@@ -20,28 +20,28 @@ from shedjoin.plan.harvest_direction import Direction
 from shedjoin.spec.throttle import Throttle
 from shedjoin.types import FloatArray, IntArray
 
-if TYPE_CHECKING:  # plans need scipy, which joins that keep up do without
+if TYPE_CHECKING:  # plans need scipy; joins that keep up do not
     from shedjoin import plan
 
 _DIGITS = 3
 _YOUNG = 4.0
-"""What has begun so many half-lives ago, or more, is forgotten at the usual pace."""
+"""Counting that began so many half-lives ago, or more, fades at the usual pace."""
 _SOONER = 4
-"""Work done and meant is forgotten so many times faster than lags: what was too much
-while windows filled up says little of what is too much now."""
+"""Work done and meant fades so many times as fast as lags. Excess work while windows
+filled up says little about excess work now."""
 _ENOUGH = 2
-"""Arrivals from which on another order of the streams is considered."""
+"""Arrivals that must be known before another order of the streams is considered."""
 _BETTER, _UNSURE = 1.2, 1.5
-"""Another order must be so much better: what hops have learned in this one is lost.
-And the more so the fewer arrivals are known."""
+"""Another order must be so much better, because what hops have learned in this one is
+lost. The fewer arrivals are known, the better it must be."""
 
 
 class Learned:
     """Faded counts of one shard, and the orders in which streams are met.
 
-    ``seen`` and ``stored`` count arrivals by stream, ``partial``, ``rows`` and
-    ``matches`` those of hops as in ``Tally``, and ``pair_*`` the same where the stream
-    is met first. ``paced`` is work that was done and that was meant.
+    ``seen`` and ``stored`` count arrivals by stream. ``partial``, ``rows`` and
+    ``matches`` are counts of hops as in ``Tally``, and ``pair_*`` are the same where
+    the stream is met first. ``paced`` is work that was done and work that was meant.
     """
 
     def __init__(self, streams: int) -> None:
@@ -65,7 +65,7 @@ class Learned:
 
     @staticmethod
     def of(facts: dict[str, Any] | None, streams: int) -> Learned:
-        """Read what was stored; nothing is nothing learned."""
+        """Read what was stored; None if nothing was learned."""
         learned = Learned(streams)
         if facts is not None:
             for name in _ARRAYS:
@@ -89,18 +89,20 @@ class Learned:
 
     @property
     def least(self) -> float:
-        """Arrivals learned from that met the stream first that the fewest did.
+        """Arrivals that met another stream first, for the stream that the fewest met.
 
-        Of the stream that most is known of: others may find nothing at all.
+        This is counted for the arriving stream of which most is known, because arrivals
+        of others may find nothing at all.
         """
         others = [list(order) for order in self.orders]
         met = (self.pair_partial[own, met] for own, met in enumerate(others))
         return max(float(found.min()) for found in met)
 
     def results_off(self, seen: IntArray) -> float:
-        """Standard deviation of the results that so many arrivals are expected to have.
+        """Standard deviation of the results that are expected for so many arrivals.
 
-        Results of an arrival are a product over hops, each known from a few arrivals.
+        The results of an arrival are a product over hops, and each factor is known from
+        a few arrivals.
         """
         variance = 0.0
         for stream, order in enumerate(self.orders):
@@ -117,9 +119,9 @@ class Learned:
         return float(np.sqrt(variance))
 
     def fade(self, time_us: float, half_us: float) -> None:
-        """Let time pass to the mean time of new arrivals, at most a half-life.
+        """Fade counts to the mean time of new arrivals, by at most a half-life.
 
-        What has just begun is forgotten sooner: windows were not full yet.
+        Counts that have just begun fade faster, because windows were not full yet.
         """
         if self.time_us < 0:
             self.began_us = self.time_us = time_us
@@ -129,7 +131,7 @@ class Learned:
         self.time_us = time_us
         kept = 0.5 ** (passed / half_us)
         self.paced *= kept ** (_SOONER - 1)
-        # Variances: those of counts that have faded to a half are a quarter.
+        # Variances: a count that has faded to a half has a quarter of the variance.
         self.squares *= kept
         self.pair_squares *= kept
         for name in _ARRAYS:
@@ -138,8 +140,8 @@ class Learned:
     def count(self, seen: IntArray, stored: IntArray, tallies: Sequence[Tally]) -> None:
         """Add the counts of a micro-batch.
 
-        The first tally is that of arrivals that met the streams in their orders, each
-        other one of those that met a later stream first.
+        The first tally has arrivals that met the streams in their order. Each other
+        tally has arrivals that met a later stream first.
         """
         self.seen += seen
         self.stored += stored
@@ -154,10 +156,10 @@ class Learned:
                     getattr(self, f"pair_{name}")[hop] += getattr(tally, name)[hop]
 
     def reorder(self, throttle: Throttle) -> None:
-        """Meet streams in the order that finds most with the work that there is.
+        """Meet streams in the order that finds the most results for the work allowed.
 
-        What hops have in common is not known for other orders; they are compared as if
-        hops were independent.
+        How hops depend on each other is not known for other orders. So orders are
+        compared as if hops were independent.
         """
         if len(self.orders) == 2:  # noqa: PLR2004 - there is one order only
             return
@@ -177,7 +179,7 @@ class Learned:
                     getattr(self, name)[stream] = found[stream]
 
     def _price(self, throttle: Throttle) -> float:
-        """Results that a unit of work has to bring, so that only so much is done."""
+        """Results that a unit of work must bring, so that only so much work is done."""
         from shedjoin import plan
 
         work = throttle.share * float(self.seen @ self.whole_work(throttle))
@@ -186,9 +188,9 @@ class Learned:
     def whole_work(self, throttle: Throttle) -> FloatArray:
         """Work of an arrival of each stream that looks at everything.
 
-        It meets the streams in the order that takes the least: that is what a join
-        without a throttle does, and of which a share may be done. Orders that suit a
-        few lags may take far more for all of them.
+        The order with the least work is assumed. A join without a throttle does that
+        work, and a share of it may be done. An order that suits a few lags may take far
+        more work for all of them.
         """
         directions = self.load(throttle).directions
         whole = [
@@ -208,7 +210,7 @@ class Learned:
     def _in_any_order(
         self, stream: int, throttle: Throttle
     ) -> dict[tuple[int, ...], Direction]:
-        """One arrival of a stream, as if hops were independent."""
+        """One arrival of a stream in each order, as if hops were independent."""
         part, order = self._stored_part, self.orders[stream]
         hops = {
             other: hop_of(self._counted((stream, other), "pair_"), part=part[other])
@@ -226,7 +228,7 @@ class Learned:
         return np.where(self.seen > 0, part, 1.0)
 
     def _counted(self, hop: tuple[int, int], prefix: str = "") -> Counted:
-        """Counts of a hop; of ``pair_``, where it is the first one."""
+        """Counts of a hop; with ``pair_``, where it is the first one."""
         return Counted(*(getattr(self, prefix + name)[hop] for name in Counted._fields))
 
     def load(
@@ -234,7 +236,7 @@ class Learned:
     ) -> plan.HarvestLoad:
         """Results and work of the whole join, as learned.
 
-        Of arrivals as they are ``coming``, or else as they have faded.
+        They are for the arrivals that are ``coming``, or else for the faded counts.
         """
         from shedjoin import plan
 
@@ -255,11 +257,11 @@ def _best(
     price: float,
     better: float,
 ) -> tuple[int, ...]:
-    """Choose an order: the present one unless another finds clearly more.
+    """Choose an order: the present one unless another is clearly better.
 
-    Without a price all is looked at, and what counts are results for the work. With one
-    every order spends on what is worth it, and work that it takes more or less than the
-    present one counts at that price.
+    Without a price, everything is looked at, and orders are compared by results per
+    work. With a price, every order does only the work that is worth it. If that is more
+    or less work than in the present order, the difference counts at that price.
     """
     scores = {}
     if price:

@@ -16,18 +16,18 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _UNSEEN = np.iinfo(np.int64).min
 _LEAD = 16
-"""Part of the window by which the clock may lead what all streams have reached."""
+"""The clock may lead what all streams have reached by a 16th of the window."""
 _PAIR = 2
 _PIECE = 1 << 10
 """Arrivals that are learned from at once."""
 _SPANS = 64
-"""Parts of the window, one of which they span at most where results have three rows or
-more: rows of a piece meet also later ones of other streams, with which they may lie
-further apart than a result allows."""
+"""A piece spans at most a 64th of the window if results have three rows or more. Rows
+of a piece also meet later ones of other streams, and these may be further apart from
+them than a result allows."""
 
 
 class Arrived(NamedTuple):
-    """Arrivals of all streams in their order; ``key`` is what they are counted by."""
+    """Arrivals of all streams in order; ``key`` is what they are counted by."""
 
     stream: IntArray
     key: IntArray
@@ -36,15 +36,15 @@ class Arrived(NamedTuple):
     size: IntArray
 
     def part(self, at: slice) -> Arrived:
-        """Some of them."""
+        """Select some of the arrivals."""
         return Arrived._make(column[at] for column in self)
 
 
 class Learning:
     """Models and clock of one shard.
 
-    The clock is the greatest time seen, but little more than what all streams have
-    reached: a row from the far future does not make all others old.
+    The clock is the greatest time seen, but at most a little more than what all streams
+    have reached. So a row from the far future does not make all others old.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Learning:
     kept : KeptModels
         The models.
     facts : dict, optional
-        What :meth:`facts` gave when it was stored.
+        What :meth:`facts` returned when it was stored.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Learning:
         self.is_counted = is_counted(spec)
         facts = facts or {}
         self.clock_us: int = facts.get("clock_us", _UNSEEN)
-        # A copy: whoever tries the micro-batch again starts from the same facts.
+        # A copy, so that a retry of the micro-batch starts from the same facts.
         self._latest = list(facts.get("latest", [_UNSEEN] * len(spec.streams)))
 
     @property
@@ -73,11 +73,11 @@ class Learning:
         return self.kept.models
 
     def facts(self) -> dict[str, Any]:
-        """Give what is to be stored beside the models."""
+        """Facts to store beside the models."""
         return {"clock_us": self.clock_us, "latest": list(self._latest)}
 
     def watched(self, arrived: Arrived) -> BoolArray:
-        """Tell whose results have to be counted one by one."""
+        """Flags of the arrivals whose results must be counted one by one."""
         if not self.is_counted:
             return np.zeros(arrived.key.size, np.bool_)
         return self.models.make_room(arrived.stream, arrived.key)
@@ -89,7 +89,7 @@ class Learning:
         watched: BoolArray,
         results: Results | None = None,
     ) -> None:
-        """Learn from arrivals, with what they have found if recall is estimated."""
+        """Learn from arrivals, and from their results if the recall is estimated."""
         for at in self._pieces(arrived.time):
             piece = arrived.part(at)
             self._set_clock(piece, 1000 * watermark_ms)
@@ -102,7 +102,7 @@ class Learning:
             self.kept.make_room()
 
     def _pieces(self, time: IntArray) -> Iterator[slice]:
-        """Cut arrivals into pieces, by their number and times."""
+        """Cut arrivals into pieces, by number and by time."""
         start, span_us = 0, self._spec.window_us // _SPANS
         while start < time.size:
             end = min(start + _PIECE, time.size)

@@ -1,4 +1,4 @@
-"""Which rows left one shard under a memory budget."""
+"""Counts of the rows that left one shard under a memory budget."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from shedjoin.spec.streams import JoinSpec
 
 
 class Losses:
-    """Counts of a micro-batch, and what of them has to be remembered.
+    """Counts of a micro-batch, and the one that must be stored.
 
     Parameters
     ----------
     spec : JoinSpec
         The join.
     completeness : Completeness
-        Is told the latest time that is lost.
+        Record of what is missing, which is updated.
     facts : dict, optional
-        What :meth:`facts` gave when it was stored.
+        What :meth:`facts` returned when it was stored.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class Losses:
         self._life = np.zeros(2)
 
     def facts(self) -> dict[str, Any]:
-        """Give what is to be stored: how many rows have come."""
+        """Facts to store: how many rows have come."""
         return {"next_number": self.next_number}
 
     def count(self, left: Left, clock_us: int, first_new: int = NOBODY) -> None:
-        """Count who left; arrivals of the block that did are refused."""
+        """Count rows that left; arrivals of the block among them count as refused."""
         if not left.stream.size:
             return
         self._completeness.note_shed(int(left.time.max()))
@@ -60,7 +60,7 @@ class Losses:
         self._lived(np.minimum((clock_us - left.time).clip(0), most) * 1e-6)
 
     def expire(self, store: BoundedStore, watermark_ms: int) -> None:
-        """Let go of residents that nothing can match any more, and count them."""
+        """Remove residents that nothing can match any more, and count them."""
         before = np.array([windows.count for windows in store.windows])
         store.expire(watermark_ms)
         left = before - [windows.count for windows in store.windows]
@@ -68,7 +68,7 @@ class Losses:
         self._lived(np.repeat(self._keep_us * 1e-6, left))
 
     def report(self, store: BoundedStore, arrivals: Timely) -> Report:
-        """Counts of a micro-batch; the next ones begin anew."""
+        """Report of a micro-batch; the counts then start again."""
         taken = np.array(arrivals.taken)
         by_stream = {
             "seen": arrivals.seen,

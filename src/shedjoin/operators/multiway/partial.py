@@ -1,12 +1,12 @@
 """Partial results: an arrival, and residents of some of the other streams.
 
-A partial result carries the latest of its times, the time until which its rows are all
+A partial result has the latest of its times, the time until which all of its rows are
 kept, and for every term the codes that it still allows. A resident of stream j at time
 t fits if ::
 
     latest - keep[j] <= t <= until
 
-and its values lie in the ranges of the terms.
+and if its values lie in the ranges of the terms.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from shedjoin.types import IntArray, IntGrid
 
 
 class Met(NamedTuple):
-    """Rows of the arrivals, and places of the residents that they met, by stream."""
+    """Indices of arrivals, and places of the residents that they met, by stream."""
 
     arrival: IntArray
     places: dict[int, IntArray]
 
     def take(self, at: IntArray) -> Met:
-        """Give some of them."""
+        """Select some of them."""
         places = {stream: place[at] for stream, place in self.places.items()}
         return Met(self.arrival[at], places)
 
@@ -39,7 +39,7 @@ class Met(NamedTuple):
 class Partial(NamedTuple):
     """Partial results: rows of the arrivals, and places of residents by stream.
 
-    ``bounds`` are those of terms, by number, that some stream is still to meet.
+    ``bounds`` holds, by number, the bounds of terms that a stream has still to meet.
     """
 
     key: IntArray
@@ -51,7 +51,7 @@ class Partial(NamedTuple):
 
     @staticmethod
     def of(spec: JoinSpec, stream: int, columns: IntGrid, layout: Layout) -> Partial:
-        """Arrivals alone."""
+        """Partial results that consist of arrivals alone."""
         time = columns[TIME]
         return Partial(
             columns[KEY],
@@ -63,12 +63,12 @@ class Partial(NamedTuple):
         )
 
     def completed(self, at: IntArray, stream: int, place: IntArray) -> Met:
-        """Some of them with a resident of the last stream."""
+        """Complete some of them by a resident of the last stream."""
         met = Met(self.arrival, self.places).take(at)
         return Met(met.arrival, met.places | {stream: place})
 
     def take(self, at: IntArray) -> Partial:
-        """Give some of them."""
+        """Select some of them."""
         return Partial(
             self.key[at],
             self.latest[at],
@@ -81,7 +81,7 @@ class Partial(NamedTuple):
     def extended(
         self, at: IntArray, stream: int, found: IntGrid, spec: JoinSpec, layout: Layout
     ) -> Partial:
-        """Some of them with a resident of one more stream."""
+        """Extend some of them by a resident of one more stream."""
         one, time = self.take(at), found[TIME]
         bounds = one.bounds.copy()
         for term, new in _bounds(spec.terms, stream, found, layout).items():
@@ -97,7 +97,7 @@ class Partial(NamedTuple):
     def asked(
         self, spec: JoinSpec, stream: int, layout: Layout, times: Bounds
     ) -> Asked:
-        """What they ask of residents of a stream, of those between two times."""
+        """Ranges that they allow for residents of a stream between two times."""
         window = Bounds(self.latest - spec.keeps_us[stream], self.until).within(times)
         ranges = [(LEAD if layout.lead is None else TIME, window)]
         for number, _, column in compared(spec.terms, stream):
@@ -129,7 +129,7 @@ def _stacked(rows: Sequence[IntArray], size: int) -> IntGrid:
 def _bounds(
     terms: tuple[Term, ...], stream: int, columns: IntGrid, layout: Layout
 ) -> dict[int, Bounds]:
-    """What rows of a stream ask of others, by term."""
+    """Bounds that rows of a stream set for others, by term."""
     return {
         number: bounds_of(term, stream, columns[layout.place_of(column)])
         for number, term, column in compared(terms, stream)

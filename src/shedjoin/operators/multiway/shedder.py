@@ -1,4 +1,4 @@
-"""Who leaves: those residents beyond the budget that are worth least."""
+"""Shedding: the residents that are worth least are evicted if there are too many."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from shedjoin.spec.shedding import Shedding
 from shedjoin.types import BoolArray, IntArray, IntGrid
 
 _PARTS = 8
-"""Arrivals are taken in blocks of this part of the budget."""
+"""Number of blocks of arrivals that together are as large as the budget."""
 _LEAST_ROWS, _LEAST_BYTES = 1 << 8, 1 << 16
-"""No block has to be smaller: so much more may be held before the budget is kept."""
+"""Least size of a block: so much may be held beyond the budget until rows are shed."""
 TYPICAL_ROW_BYTES = 256
 NOBODY = np.iinfo(np.int64).max
 
 
 class Left(NamedTuple):
-    """Who left, as columns."""
+    """Rows that left, as columns."""
 
     stream: IntArray
     number: IntArray
@@ -36,7 +36,7 @@ class Left(NamedTuple):
 
     @staticmethod
     def nobody() -> Left:
-        """Nobody."""
+        """No rows."""
         return Left(*(np.zeros(0, np.int64) for _ in Left._fields))
 
 
@@ -67,7 +67,7 @@ class Shedder:
         self.limit(share)
 
     def limit(self, share: int) -> None:
-        """Hold so much from now on, once the others have been shed."""
+        """Set what may be held from now on; :meth:`shed` then evicts the surplus."""
         self._share = share
         whole = int(USABLE * share) if self._in_bytes else share
         budget, streams = self._shedding.budget, len(self._store.streams)
@@ -78,10 +78,10 @@ class Shedder:
         self._block = max(whole // _PARTS, least)
 
     def blocks(self, size: IntArray) -> Iterator[slice]:
-        """Cut arrivals into blocks: what there is room for, and a part of the budget.
+        """Cut arrivals into blocks as large as the free room and a part of the budget.
 
-        Between two blocks somebody may have left, or expired: each is cut when its turn
-        comes.
+        Rows may leave or expire between two blocks, so each block is cut when it is
+        due.
         """
         filled, start = np.cumsum(size), 0
         while start < size.size:
@@ -96,13 +96,13 @@ class Shedder:
         return columns[SIZE] if self._in_bytes else np.ones(columns.shape[1], np.int64)
 
     def shed(self) -> Left:
-        """Let those go that are too many."""
+        """Shed the rows that are too many."""
         return self._shed_to(self._capacity)
 
     def fit(self) -> Left:
-        """Rewrite what has become sparse; keep a budget in bytes to the byte.
+        """Rewrite what has become sparse, and keep to a budget in bytes exactly.
 
-        Where rows are larger than they were taken for, some more have to go.
+        If rows are larger than was assumed, some more are shed.
         """
         store, left = self._store, self.shed()
         store.tidy()
@@ -131,10 +131,10 @@ class Shedder:
         score = answers.scores(policy, "score", policy.score(rows), rows.key.size)
         size = rows.size
         pool = np.zeros_like(rows.stream) if self._pooled else rows.stream
-        # What is larger than its pool goes at once, or all others would go for it.
+        # A row larger than its pool is shed at once; otherwise all others would be.
         gone = size > self._capacity[pool]
         surplus -= np.bincount(pool[gone], size[gone], surplus.size).astype(np.int64)
-        # Nothing that comes in time matches rows whose time is over: they go first.
+        # Rows whose time is over are shed first: no row that is on time matches them.
         order = np.lexsort(
             (self._shedding.tie * rows.number, score, rows.remaining_us >= 0)
         )

@@ -26,7 +26,7 @@ _LEAST_WIDEST_US = 10_000_000
 
 
 class Piece(NamedTuple):
-    """A segment, how many of its rows are in basic windows, and their times."""
+    """A segment, the number of its rows in basic windows, and their times."""
 
     segment: Segment
     alive: int
@@ -35,10 +35,10 @@ class Piece(NamedTuple):
 
 
 def _widest_us(stream: StreamSpec) -> int:
-    """How long basic windows may get: rows stay so much longer than they have to.
+    """Limit of the length of basic windows: rows may stay that much too long.
 
-    A stream whose rows may have expired as they come keeps its width: what was dropped
-    is told from what was not by time alone.
+    If rows of a stream may already have expired when they come, its windows keep their
+    length. Only the time of such rows shows whether they were dropped.
     """
     late = stream.keep_us < 0 or stream.lag_us > 0
     return 0 if late else max(stream.keep_us, _LEAST_WIDEST_US)
@@ -56,7 +56,7 @@ class MultiwayStore:
     workspace : Workspace
         Holds the basic windows.
     parts : int
-        How many basic windows a row is kept for.
+        Number of basic windows that a row is kept for.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class MultiwayStore:
         self.pieces: dict[int, Piece] = {}
 
     def open(self, own: dict[str, Any]) -> None:
-        """Go on in a workspace that has everything."""
+        """Continue in a workspace that holds everything."""
         self._know(own)
         for windows, stored in zip(self.windows, own["windows"], strict=True):
             windows.open(stored)
@@ -105,7 +105,7 @@ class MultiwayStore:
             self.windows[stream].restore(stored, parts[stream])
 
     def stored(self) -> dict[str, Any]:
-        """What :meth:`open` and :meth:`restore` need to know."""
+        """Facts that :meth:`open` and :meth:`restore` need."""
         pieces = sorted(self.pieces.values())
         parts = {} if self.parts == PARTS else {"parts": self.parts}
         return parts | {
@@ -137,25 +137,25 @@ class MultiwayStore:
             self._rewrite(stream, self._worth_moving(stream))
 
     def _rewrite(self, stream: int, moving: list[Piece]) -> None:
-        """Put the survivors of some segments of a stream together, as new ones."""
+        """Merge the survivors of some segments of a stream into new segments."""
         own = self.spec.streams[stream]
         for rows in chunked(self._taken_out(moving)):
             hot = hot_columns(rows, own, direct=self.spec.direct)
             self.insert(stream, rows, hot)
 
     def expire(self, watermark_ms: int) -> None:
-        """Let go of residents that nothing can match any more."""
+        """Remove residents that nothing can match any more."""
         self.watermark_ms = max(self.watermark_ms, watermark_ms)
         for stream in self.streams:
             gone = [np.zeros(0, np.int64), *self._expiring(stream)]
             self._count_out(np.concatenate(gone))
 
     def _expiring(self, stream: int) -> Iterator[IntArray]:
-        """Places of rows that go now: basic windows go as a whole."""
+        """Places of rows that expire now; basic windows are dropped as a whole."""
         return self.windows[stream].expire(self._horizon(stream))
 
     def _count_out(self, place: IntArray) -> None:
-        """Count rows out that are not in basic windows any more."""
+        """Subtract rows that are not in basic windows any more."""
         numbers, counts = np.unique(segment_of(place), return_counts=True)
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
             piece = self.pieces[number]
@@ -164,7 +164,7 @@ class MultiwayStore:
                 self._drop(number)
 
     def ahead(self, first_new: int, watermark_ms: int) -> int:
-        """Count new rows that lie more than the window after what all streams reached.
+        """Count new rows that are more than the window ahead of all streams.
 
         ``first_new`` is the first segment of the micro-batch.
         """
@@ -183,7 +183,7 @@ class MultiwayStore:
         )
 
     def by_segment(self, stream: int, slots: IntArray) -> Parts:
-        """Sort places by segment."""
+        """Group places by segment."""
         del stream
         return self.payload.by_place(slots)
 
@@ -200,11 +200,11 @@ class MultiwayStore:
         return [piece.segment for piece in self._pieces(stream)]
 
     def is_empty(self, stream: int) -> bool:
-        """Whether nobody of a stream can be matched."""
+        """Whether no row of a stream can be matched."""
         return not self.windows[stream].tiers
 
     def residents(self, stream: int) -> int:
-        """Count the rows of a stream that an arrival could still match."""
+        """Count the rows of a stream that an arrival can still match."""
         return self.windows[stream].count_after(self._horizon(stream))
 
     @property
@@ -226,10 +226,10 @@ class MultiwayStore:
         return columns[:, hot.time > self.windows[segment.stream].dropped_us]
 
     def _worth_moving(self, stream: int) -> list[Piece]:
-        """Which segments to rewrite, as the exact join does.
+        """Segments to rewrite, chosen as in the exact join.
 
-        The oldest while more than half of all stored rows are dead, or else the newest
-        if there are many small ones.
+        These are the oldest ones while more than half of all stored rows are dead, or
+        else the newest ones if many of them are small.
         """
         pieces = self._pieces(stream)
         if not pieces:
@@ -248,7 +248,7 @@ class MultiwayStore:
         return pieces[len(pieces) - merged :]
 
     def _taken_out(self, moving: list[Piece]) -> Iterator[pa.RecordBatch]:
-        """Survivors of segments that are given up, one segment at a time."""
+        """Yield the survivors of segments that are given up, one segment at a time."""
         for piece in moving:
             windows = self.windows[piece.segment.stream]
             place = windows.remove(piece.segment.id, piece.min_us, piece.max_us)

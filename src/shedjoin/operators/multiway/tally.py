@@ -1,4 +1,4 @@
-"""What arrivals that look at all residents find, by lag: what a harvest goes by."""
+"""What arrivals that look at all residents find, by lag; harvests are based on it."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Tally:
     Parameters
     ----------
     streams : int
-        How many there are.
+        Number of streams.
     edges : dict
-        Where lag buckets begin, and the last one ends, by direction and hop.
+        Starts of the lag buckets and the end of the last one, by direction and hop.
     """
 
     opening: ClassVar[int] = 16
-    """Work of finding where to begin in a basic window, in residents looked at."""
+    """Work to find the first row in a basic window, in residents looked at."""
 
     def __init__(self, streams: int, edges: Edges) -> None:
         size = streams, streams
@@ -58,9 +58,9 @@ class Tally:
     def opened(
         self, stream: int, other: int, time: IntArray, window: tuple[int, int]
     ) -> None:
-        """Count looks into a basic window, for the buckets whose middles lie there.
+        """Count looks into a basic window, for the buckets whose middles lie in it.
 
-        A bucket that is as wide as half a window takes half a look.
+        A bucket that is half as wide as the window takes half a look.
         """
         edges = self.edges[stream, other]
         middle = (edges[1:] + edges[:-1]) // 2
@@ -70,15 +70,16 @@ class Tally:
         self.rows[stream, other] += self.opening * looks
 
     def looked(self, stream: int, other: int, looked: Looked) -> None:
-        """Count the residents that they look at."""
+        """Count the residents that partial results look at."""
         counts = self.rows[stream, other]
         count_lags(*looked, self.edges[stream, other], counts)
 
     def met(self, stream: int, other: int, found: Found, *, complete: bool) -> None:
-        """Count those that they match, and results that are complete with them.
+        """Count matches, and the results that they complete.
 
-        Partial results of one arrival match the same residents: their matches come
-        together, and the squares of how many do are the variance of the counts.
+        Partial results of one arrival match the same residents, so their matches are
+        not independent. The variance of the counts is estimated by the squares of how
+        many matches come together.
         """
         bucket = buckets(self.edges[stream, other], found.lag)
         self.matches[stream, other] += np.bincount(bucket, minlength=BUCKETS)

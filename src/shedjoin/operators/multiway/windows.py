@@ -1,8 +1,8 @@
 """Basic windows of one stream: its residents by stretches of event time.
 
-A basic window holds the rows of one stretch in sorted *tiers*. What arrives makes a new
-tier; it is merged with the one before while that is not four times as large. So each
-row is merged a few times, and there are few tiers to look into.
+A basic window holds the rows of one stretch in sorted *tiers*. Arrivals make a new
+tier. It is merged with the tier before it as long as that is less than four times as
+large. So each row is merged a few times, and there are few tiers to search.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from shedjoin.state.workspace import Workspace
 from shedjoin.types import BoolArray, IntArray, IntGrid
 
 PARTS = 10
-"""How many basic windows a row is kept for."""
+"""Number of basic windows that a row is kept for."""
 FINE_PARTS = 20
-"""And how many where some of them may be left out."""
+"""The same number where some basic windows may be left out."""
 SHORTEST_US = 100_000
-"""No basic window is shorter: one for each row would be too many."""
+"""Least length of a basic window: one for each row would be too many."""
 MOST = 100
-"""Where there are more basic windows, they get longer: each is a file or two."""
+"""If there are more basic windows, they get longer: each is a file or two."""
 _GROWTH = 4
 
 
@@ -38,7 +38,7 @@ class Tier(NamedTuple):
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return int(self.columns.shape[1])
 
 
@@ -54,7 +54,7 @@ class BasicWindows:
     layout : Layout
         Its columns.
     width_us, widest_us : int
-        How long a basic window is, and how long it may get.
+        Length of a basic window, and the limit of this length.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class BasicWindows:
         self.tiers: dict[int, list[Tier]] = {}
 
     def open(self, stored: Iterable[tuple[int, Sequence[Sequence[int]]]]) -> None:
-        """Find the tiers in a workspace that has them."""
+        """Map the tiers of a workspace that has them."""
         for window, tiers in stored:
             self.tiers[window] = [
                 Tier(number, self._shaped(self._workspace.array(self._file(number))))
@@ -87,7 +87,7 @@ class BasicWindows:
         stored: Iterable[tuple[int, Sequence[Sequence[int]]]],
         parts: Sequence[IntGrid],
     ) -> None:
-        """Make the tiers again from all rows, given in the order of their places."""
+        """Rebuild the tiers from all rows, given in the order of their places."""
         if not parts:
             return
         by_window = dict(self._by_window(np.concatenate(parts, axis=1)))
@@ -100,7 +100,7 @@ class BasicWindows:
             ]
 
     def stored(self) -> list[tuple[int, list[tuple[int, int]]]]:
-        """What :meth:`open` and :meth:`restore` need to know."""
+        """Facts that :meth:`open` and :meth:`restore` need."""
         return [
             (window, [(tier.number, tier.rows) for tier in tiers])
             for window, tiers in sorted(self.tiers.items())
@@ -123,7 +123,7 @@ class BasicWindows:
             self.next_tier += 1
 
     def _are_many(self, time: IntArray) -> bool:
-        """Whether there would be too many windows with rows of these times."""
+        """Whether rows of these times would make too many windows."""
         if not time.size or 2 * self.width_us > self._widest_us:
             return False
         spread = (int(time.max()) - int(time.min())) // self.width_us
@@ -132,7 +132,7 @@ class BasicWindows:
         return len({*self.tiers, *np.unique(time // self.width_us).tolist()}) > MOST
 
     def _widen(self) -> None:
-        """Put every two neighbours together: windows are then twice as long."""
+        """Merge pairs of neighbours, so that windows become twice as long."""
         self.width_us *= 2
         both: dict[int, list[Tier]] = {}
         for window, tiers in sorted(self.tiers.items()):
@@ -148,7 +148,7 @@ class BasicWindows:
         self.tiers = both
 
     def remove(self, segment: int, first_us: int, last_us: int) -> IntArray:
-        """Take the rows of a segment out, all between two times; give their places."""
+        """Remove the rows of a segment, all between two times; return their places."""
         taken = []
         for window in self.between(first_us, last_us):
             left = []
@@ -163,7 +163,7 @@ class BasicWindows:
         return np.sort(np.concatenate(taken)) if taken else np.zeros(0, np.int64)
 
     def expire(self, horizon_us: int) -> Iterator[IntArray]:
-        """Drop the windows that end at or before a time; give the places of rows."""
+        """Drop the windows that end at or before a time; yield the places of rows."""
         last_us = (horizon_us + 1) // self.width_us * self.width_us - 1
         self.dropped_us = max(self.dropped_us, last_us)
         for window in [n for n in self.tiers if self.end_us(n) <= horizon_us]:
@@ -172,7 +172,7 @@ class BasicWindows:
                 yield tier.columns[PLACE]
 
     def cut(self, horizon_us: int) -> Iterator[IntArray]:
-        """Drop all rows up to a time; give their places."""
+        """Drop all rows up to a time; yield their places."""
         yield from self.expire(horizon_us)
         self.dropped_us = max(self.dropped_us, horizon_us)
         for window in self.between(horizon_us, horizon_us):
@@ -195,7 +195,7 @@ class BasicWindows:
         return np.concatenate([np.zeros(0, np.int64), *tiers])
 
     def take_out(self, gone: BoolArray) -> None:
-        """Drop some rows, of all that :meth:`rows` gives."""
+        """Drop some rows; ``gone`` is in the order of :meth:`rows`."""
         start = 0
         for window, tiers in sorted(self.tiers.items()):
             left = []
@@ -206,7 +206,7 @@ class BasicWindows:
             self._set(window, left)
 
     def move(self, place: IntArray, segment: Segment) -> None:
-        """Note that rows of one segment, given in order, are now those of another."""
+        """Note that rows of one segment, given in order, have moved to another."""
         moved = places(segment)
         for tier in self._ordered():
             own = tier.columns[PLACE]
@@ -217,7 +217,7 @@ class BasicWindows:
         return (tier for _, tiers in sorted(self.tiers.items()) for tier in tiers)
 
     def between(self, first_us: int, last_us: int) -> list[int]:
-        """Windows with times between two times, oldest first."""
+        """Windows that have times between two times, oldest first."""
         first, last = first_us // self.width_us, last_us // self.width_us
         return sorted(window for window in self.tiers if first <= window <= last)
 
@@ -230,7 +230,7 @@ class BasicWindows:
         return (window + 1) * self.width_us - 1
 
     def count_after(self, time_us: int, first_segment: int = 0) -> int:
-        """Count the rows after a time, of all segments from one on."""
+        """Count the rows after a time, in all segments from one on."""
         count = 0
         for window, tiers in self.tiers.items():
             if self.end_us(window) <= time_us:
@@ -247,7 +247,7 @@ class BasicWindows:
 
     @property
     def count(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return sum(tier.rows for tiers in self.tiers.values() for tier in tiers)
 
     @property
@@ -258,7 +258,7 @@ class BasicWindows:
         )
 
     def _by_window(self, rows: IntGrid) -> Iterator[tuple[int, IntGrid]]:
-        """Tell rows apart by window; those of one stay in their order."""
+        """Split rows by window; rows of a window keep their order."""
         window = rows[TIME] // self.width_us
         if not window.size:
             return
@@ -297,7 +297,7 @@ class BasicWindows:
 
 
 def _sorted(rows: IntGrid) -> IntGrid:
-    """Rows by key and lead; those of equal ones stay in the order of their places."""
+    """Sort rows by key and lead; ties stay in the order of their places."""
     by = (rows[LEAD],) if (rows[KEY] == rows[KEY, 0]).all() else (rows[LEAD], rows[KEY])
-    # As kernels take it: row by row in memory, which indexing does not promise.
+    # np.take gives the memory order that kernels need; indexing does not promise it.
     return np.take(rows, np.lexsort(by), axis=1)

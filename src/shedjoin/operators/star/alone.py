@@ -1,7 +1,7 @@
 """The join of one stream with a relation: the state is the relation, and no rows.
 
-A row is joined with the relation as it is known when the row comes. So nothing waits,
-and a change acts on rows that come with it or after it.
+A row is joined with the relation as it is known when the row comes. So no row waits,
+and a change affects only rows that come with it or after it.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ class KnownRelation:
     Parameters
     ----------
     spec : RelationSpec
-        What its rows look like.
+        Columns of the relation.
     relation : RelationStore
         Its rows.
     watermark_ms : int
-        Of the last micro-batch.
+        Watermark of the last micro-batch.
     latest_us : int
         The latest time of rows that were joined.
     """
@@ -67,13 +67,13 @@ class KnownRelation:
 
     @property
     def late_ms(self) -> int:
-        """Rows up to this time are late: what they need may be forgotten."""
+        """Time up to which rows are late: relation rows that they need may be gone."""
         return BEGINNING_MS if self.spec.fixed else self.watermark_ms
 
     def apply(self, changes: Sequence[pa.RecordBatch]) -> int:
-        """Take in changes; count those that came after rows that they concern.
+        """Apply changes; count those that came after rows that they concern.
 
-        Rows are not kept, so the latest of their times has to tell.
+        Rows are not kept, so a change is compared with the latest of their times.
         """
         if not changes:
             return 0
@@ -84,7 +84,7 @@ class KnownRelation:
 
 
 class RelationJoin:
-    """Rows of a stream are joined with the relation rows of their key.
+    """Joins rows of a stream with the relation rows of their key.
 
     Parameters
     ----------
@@ -93,9 +93,9 @@ class RelationJoin:
     payload : Payload
         Relation rows.
     store : KnownRelation
-        How they are found.
+        Index of the relation rows.
     seed : int
-        Of the buckets.
+        Seed of the buckets.
     """
 
     kind = "relation"
@@ -110,7 +110,7 @@ class RelationJoin:
 
     @classmethod
     def open(cls, opening: Opening) -> RelationJoin:
-        """Open it from stored state, or begin."""
+        """Open the join from stored state, or begin a new one."""
         spec, directory, workspace = opening.spec, opening.directory, opening.workspace
         if spec.relation is None:
             raise TypeError(spec)
@@ -132,7 +132,7 @@ class RelationJoin:
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> RelationJoin:
-        """Refuse: another kind of join has another relation, or none."""
+        """Raise: another kind of join has another relation, or none."""
         del payload, residents
         kind = "" if opening.directory is None else opening.directory.kind
         raise StateMismatchError(
@@ -142,7 +142,7 @@ class RelationJoin:
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
-        """Refuse: there are none."""
+        """Raise: there are no residents."""
         del blobs, directory, spec
         raise StateMismatchError(
             "the checkpoint is that of a join of one stream with a relation.",
@@ -187,7 +187,7 @@ class RelationJoin:
         )
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write what changed of the relation; give the part of the directory."""
+        """Write what changed in the relation; return the part of the directory."""
         return {
             "seed": self._seed,
             "latest_us": self.store.latest_us,
@@ -195,7 +195,7 @@ class RelationJoin:
         }
 
     def _joined(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-        """Rows with the relation rows that are active at their times."""
+        """Join rows with the relation rows that are active at their times."""
         relation = self.store.relation
         room = room_for(chunk, [self.payload.segments.values()])
         active = relation.rows.active(_STREAM, chunk.hot.key, chunk.hot.time)
@@ -210,7 +210,7 @@ class RelationJoin:
     def _same_keys(
         self, rows: pa.RecordBatch, at: IntArray, related: pa.RecordBatch
     ) -> BoolArray:
-        """Check true keys: different ones may share a hash."""
+        """Compare true keys: different ones may share a hash."""
         same = np.ones(at.size, np.bool_)
         own, others = self.spec.streams[_STREAM].keys, self.store.spec.keys[_STREAM]
         for name, other in zip(own, others, strict=True):

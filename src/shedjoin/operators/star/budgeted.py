@@ -17,7 +17,7 @@ from shedjoin.state.payload import Payload
 
 
 class BudgetedStarJoin(BudgetedJoin):
-    """Rows of two streams are joined if a relation has both their keys."""
+    """Joins rows of two streams if a relation has both of their keys."""
 
     kind = "budgeted_star"
     store: BudgetedStarStore
@@ -36,9 +36,9 @@ class BudgetedStarJoin(BudgetedJoin):
         return [*BudgetedJoin.numbers(directory), *relation["segments"], *ends]
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch, shed, and let go of what has expired."""
+        """Join the arrivals of a micro-batch, shed, and remove what has expired."""
         return budgeted_star_step(self.store, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write table, models and relation; give the part of the directory."""
+        """Write table, models and relation; return the part of the directory."""
         return super().write(changes) | {"relation": self.store.write_relation(changes)}

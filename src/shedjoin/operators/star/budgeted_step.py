@@ -30,7 +30,7 @@ def budgeted_star_step(
 ) -> Step:
     """Change the relation, then join the arrivals of a micro-batch, and shed.
 
-    A relation row meets the residents of both streams that are still there.
+    A new relation row joins the residents of both streams that are still there.
     """
     store.tidy_relation()
     matched = changes = late = 0
@@ -66,7 +66,7 @@ def budgeted_star_step(
 
 
 def _met(store: BudgetedStarStore, grown: Grown) -> Iterator[tuple[IntArray, IntArray]]:
-    """Slots of residents that relation rows relate which came after them."""
+    """Yield slots of residents that are related by relation rows that came later."""
     relation, keeps_us = store.relation.rows, store.spec.keeps_us
     begin, end = relation.begin[grown.slot], relation.end[grown.slot]
     there = [store.horizon_us(stream) + 1 for stream in SIDES]
@@ -85,7 +85,7 @@ def _met(store: BudgetedStarStore, grown: Grown) -> Iterator[tuple[IntArray, Int
 
 
 def _gained(store: BudgetedStarStore, slots: tuple[IntArray, IntArray]) -> float:
-    """Importance of what is found."""
+    """Importance of the results."""
     importance = store.table.table.details["importance"]
     worth = [importance[each] for each in slots]
     return float(combined(worth, store.shedding.combine).sum())
@@ -94,7 +94,7 @@ def _gained(store: BudgetedStarStore, slots: tuple[IntArray, IntArray]) -> float
 def _pieces(
     store: BudgetedStarStore, left: IntArray, right: IntArray
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """So many results at once as memory has room for, by the average size of a row."""
+    """Cut results into pieces that fit into memory, by the mean size of a row."""
     room = room_within(2 * row_bytes(store.payload.segments.values()))
     for start in range(0, left.size, room):
         yield left[start : start + room], right[start : start + room]
@@ -103,7 +103,7 @@ def _pieces(
 def _results(
     store: BudgetedStarStore, left: IntArray, right: IntArray
 ) -> Iterator[pa.RecordBatch]:
-    """Take the payload of both streams."""
+    """Yield joined rows, with the payload of both streams."""
     if not left.size:
         return
     met = []

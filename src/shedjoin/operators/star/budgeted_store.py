@@ -1,6 +1,7 @@
 """One shard's residents of two streams under a budget, and the relation between them.
 
-The relation is not limited: it has segments of its own, which are counted apart.
+The budget does not limit the relation. It has segments of its own, which are counted
+apart.
 """
 
 from __future__ import annotations
@@ -26,15 +27,15 @@ from shedjoin.state.segments import Segment
 from shedjoin.types import IntArray
 
 _FIRST_NUMBER = 1 << 40
-"""Segments of the relation are numbered from here on, those of residents below."""
+"""Segments of the relation have numbers from here on, those of residents below."""
 
 
 _STEADY = 0.95
-"""If at least this part of the relation stays as it is, recall can be told."""
+"""Recall is estimated if at least this part of the relation stays as it is."""
 
 
 class BudgetedStarStore(BudgetedStore):
-    """Residents of one shard, who leave when nothing can relate them any more.
+    """Residents of one shard, which leave when nothing can relate them any more.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ class BudgetedStarStore(BudgetedStore):
     table, payload : SlotTable, Payload
         The residents.
     own : dict
-        What the join has stored, if it is the same kind of join.
+        What the join has stored, if it was the same kind of join.
     """
 
     def __init__(
@@ -60,12 +61,12 @@ class BudgetedStarStore(BudgetedStore):
         stored: dict[str, Any] = {}
         if opening.directory is not None:
             stored = opening.directory.own["relation"]
-        known = stored if "own_segments" in stored else {}  # else it had no budget
+        known = stored if "own_segments" in stored else {}  # else there was no budget
         segments = tuple(Segment(*facts) for facts in known.get("own_segments", ()))
         self.delay_us = spec.relation.delay_us
         self._seed = known.get("seed", opening.seed)
         self._first_us: int | None = known.get("first_us")
-        """The earliest time of an arrival."""
+        """Earliest time of an arrival."""
         self.moved = np.zeros(0, np.int64)
         self._rows = Payload(
             opening.workspace, segments, known.get("next_id", _FIRST_NUMBER)
@@ -86,13 +87,13 @@ class BudgetedStarStore(BudgetedStore):
 
     @property
     def passed_us(self) -> int:
-        """No arrivals of times up to this one come any more."""
+        """Time up to which no arrivals come any more."""
         return 1000 * self.watermark_ms - self.spec.lag_us
 
     def note_unseen(self, grown: Grown) -> None:
-        """Note that relation rows relate rows that came before them.
+        """Note relation rows that came after rows that they relate.
 
-        Models counted these rows without, and some may have been shed.
+        Models did not count these rows as related, and some may have been shed.
         """
         since = np.maximum(self.relation.rows.begin[grown.slot], grown.since)
         seen = self.table.facts["next_number"] > 0
@@ -100,15 +101,16 @@ class BudgetedStarStore(BudgetedStore):
             self.completeness.note_untold(LATE_RELATION, self.table.clock_us)
 
     def start(self, first_us: int, watermark_ms: int) -> None:
-        """Begin to join arrivals, of which the first has this time."""
+        """Begin to join arrivals, the first of which has this time."""
         super().start(first_us, watermark_ms)
         known = first_us if self._first_us is None else self._first_us
         self._first_us = min(first_us, known)
 
     def untold(self) -> int:
-        """Tell why the recall is not known: the relation comes and goes.
+        """Reason why the recall is unknown; ``EXACT`` if it is known.
 
-        Models take one that was active when a row came as active for its partners.
+        It is unknown if too much of the relation comes and goes. Models assume that a
+        relation row that was active for a row is also active for its partners.
         """
         now_us = self.table.clock_us
         since_us = now_us - self.spec.window_us
@@ -118,13 +120,13 @@ class BudgetedStarStore(BudgetedStore):
         return UNSTEADY if steady < _STEADY else EXACT
 
     def tidy_relation(self) -> None:
-        """Rewrite segments of the relation; its rows may get other slots."""
+        """Rewrite segments of the relation; its rows may move to other slots."""
         self.relation.tidy(min(map(self.horizon_us, SIDES)))
 
     def write_relation(self, changes: Commit) -> dict[str, Any]:
-        """Write what has changed of the relation; give its part of the directory."""
+        """Write what has changed in the relation; return its part of the directory."""
         self._rows.write(changes)
-        self._rows.settle()  # who fails from here on opens the join anew
+        self._rows.settle()  # after a later failure the join is opened again
         return self.relation.write(changes) | {
             "own_segments": [tuple(each) for each in self._rows.segments.values()],
             "next_id": self._rows.next_id,
@@ -133,14 +135,14 @@ class BudgetedStarStore(BudgetedStore):
         }
 
     def horizon_us(self, stream: int) -> int:
-        """Nothing can match residents up to this time, nor relate them any more."""
+        """Time up to which residents can be neither matched nor related any more."""
         return self.spec.expired_us(stream, self.watermark_ms)
 
     def expire(self, watermark_ms: int) -> IntArray:
-        """Let go of residents that nothing can match any more; how many, by stream.
+        """Remove residents that nothing can match any more; count them by stream.
 
-        That is after their time, or when all relation rows have ended that were active
-        at their time and no more can come.
+        That is when their time is over. It is also when all relation rows that were
+        active at their time have ended, and no more of these can come.
         """
         before_us = self.passed_us
         self.watermark_ms = max(self.watermark_ms, watermark_ms)
@@ -156,7 +158,7 @@ class BudgetedStarStore(BudgetedStore):
         return count
 
     def found(self, ranges: Ranges) -> Iterator[tuple[IntArray, IntArray]]:
-        """Find residents of some keys between two times: which key has which slot."""
+        """Yield residents of some keys between two times: index of key, and slot."""
         pairs = Pairs(*(np.empty(ROOM, np.int64) for _ in range(2)))
         start, first = 0, -1
         while start < ranges.key.size:
@@ -168,10 +170,11 @@ class BudgetedStarStore(BudgetedStore):
     def _due(
         self, stream: IntArray, key: IntArray, time: IntArray, before_us: int
     ) -> IntArray:
-        """Residents whose relation rows have all ended, of those it may be true of.
+        """Residents whose relation rows have all ended, of those that may be affected.
 
-        They are those for whom no more relation rows can come since a former time, and
-        those that a relation row has which ended since.
+        These are residents for which it has become certain since a former time that no
+        more relation rows come. They are also residents with a relation row that has
+        ended since then.
         """
         now_us, relation = self.passed_us, self.relation.rows
         low, high = before_us - self.delay_us, now_us - self.delay_us

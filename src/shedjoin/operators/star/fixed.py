@@ -1,4 +1,4 @@
-"""A relation that does not change: no part of the state, but given with the join."""
+"""A relation that does not change: it comes with the join, and is not stored."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from shedjoin.types import IntArray
 class FixedRelation:
     """Relation rows of one shard.
 
-    It can be kept for all micro-batches: nothing is ever written to it.
+    It can be used for all micro-batches, because nothing is ever written to it.
 
     Parameters
     ----------
     rows : pyarrow.RecordBatch
         Packed relation rows.
     digest : str
-        Of the relation rows of all shards.
+        Digest of the relation rows of all shards.
     """
 
     def __init__(self, rows: pa.RecordBatch, digest: str) -> None:
@@ -34,13 +34,13 @@ class FixedRelation:
         self._packed = rows.take(pa.array(new))
 
     def restore(self, blobs: Blobs) -> None:
-        """Nothing of it is stored."""
+        """Do nothing, because the relation is not stored."""
 
     def tidy(self, horizon_us: int) -> None:
-        """Nothing of it is stored."""
+        """Do nothing, because the relation is not stored."""
 
     def apply(self, changes: pa.RecordBatch, *, table: bool) -> Applied:
-        """Refuse changes."""
+        """Raise, because the relation does not change."""
         raise TypeError(changes, table)
 
     def taken(self, slot: IntArray) -> pa.RecordBatch:
@@ -49,20 +49,20 @@ class FixedRelation:
 
     @property
     def row_bytes(self) -> int:
-        """Average size of a packed row."""
+        """Mean size of a packed row in bytes."""
         size: int = self._packed.nbytes // max(1, self._packed.num_rows)
         return size
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Nothing of it is stored but which one it is."""
+        """Facts to store: only the identity of the relation."""
         del changes
         return {"segments": [], "rows": 0, "ends": [], "digest": self._digest}
 
     def check(self, own: dict[str, Any]) -> None:
-        """Refuse to go on with rows that came while the relation was another one.
+        """Raise if stored rows came while the relation was another one.
 
-        They are in the shards that it had for them, and were left out where it did not
-        have them.
+        Those rows are in the shards where the former relation placed them, and rows
+        that it did not have were left out.
         """
         if own and own.get("digest") != self._digest:
             raise StateMismatchError(

@@ -24,16 +24,16 @@ from shedjoin.state.payload import Payload, row_of, segment_of
 
 
 class StarJoin:
-    """Rows of two streams are joined if a relation has both their keys.
+    """Joins rows of two streams if a relation has both of their keys.
 
     Parameters
     ----------
     store : StarStore
         Residents and relation.
     gone : GoneLog
-        Which rows of segments left before their time.
+        Log of stored rows that left before they expired.
     completeness : Completeness
-        What a budget shed before, so that residents may be missing.
+        What a budget has shed before; residents may be missing because of it.
     """
 
     kind = "star"
@@ -49,7 +49,7 @@ class StarJoin:
 
     @classmethod
     def open(cls, opening: Opening) -> StarJoin:
-        """Open it from stored state, or begin."""
+        """Open the join from stored state, or begin a new one."""
         spec, directory, workspace = (
             opening.spec,
             opening.directory,
@@ -81,7 +81,7 @@ class StarJoin:
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> StarJoin:
-        """Go on with the residents of a join with a budget, and with its relation."""
+        """Continue with the residents and the relation of a join with a budget."""
         spec, stored = opening.spec, Stored((), (0, 0), opening.seed)
         store = StarStore(
             *(spec, payload, opening.workspace, stored, {}), opening.relation
@@ -118,13 +118,13 @@ class StarJoin:
         return [*segments, *(number for number, _, _ in logs)]
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch and let go of what has expired."""
+        """Join the arrivals of a micro-batch and remove what has expired."""
         step = star_step(self.store, arrived, watermark_ms)
         horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
         return self._completeness.of_whole(step, horizon_us)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write who left and what changed; give the part of the directory."""
+        """Write which rows left and what changed; return the part of the directory."""
         store = self.store
         self._gone.write(store, changes)
         facts = store.stored().facts() | self._completeness.facts()

@@ -1,4 +1,4 @@
-"""The relation as a join under a budget asks it: who looks for which keys."""
+"""The relation of a join under a budget: which keys rows look for."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ class RelationLooks:
 
     @property
     def most(self) -> int:
-        """At most so many relation rows have the same key."""
+        """Limit of the number of relation rows with the same key."""
         return self._relation.rows.most
 
     def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
-        """Tell the keys of the other stream that rows look for.
+        """Keys of the other stream that rows look for.
 
         They are those of the relation rows that are active at the times of the rows.
         """
@@ -77,11 +77,11 @@ class RelationLooks:
         time: IntArray,
         looks: Looks | None = None,
     ) -> IntArray:
-        """Tell until when rows can be related to others, as far as is known.
+        """Times until which rows can be related to others, as far as is known.
 
-        That is until the last relation row ends that was active at their time. Of one
-        that has none it is before its time, unless relation rows are waited for. Their
-        looks, if they are there, tell the same.
+        That is the end of the last relation row that was active at the time of a row. A
+        row without any has expired before its time, unless relation rows are waited
+        for. ``looks`` of the rows contain the same times, and save a search.
         """
         if not self._ends:
             return np.full(time.size, ALWAYS_US)
@@ -99,11 +99,11 @@ class RelationLooks:
         return last - 1
 
     def models(self, models: Models) -> RelatedModels:
-        """Give the models as a policy is to see them."""
+        """Models as a policy sees them."""
         return RelatedModels(models, self._relation.rows)
 
     def same_keys(self, met: Sequence[Met]) -> BoolArray:
-        """Check true keys of rows that have met: different ones may share a hash."""
+        """Compare true keys of rows that have met: different ones may share a hash."""
         keys = [self._hashed(side, each) for side, each in zip(SIDES, met, strict=True)]
         same = np.zeros(met[0].at.size, np.bool_)
         for at, slot in self._relation.rows.of_both(*keys):

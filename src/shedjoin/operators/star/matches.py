@@ -1,4 +1,4 @@
-"""Matches through a relation: of arrivals, and of relation rows that are new."""
+"""Matches through a relation: those of arrivals, and those of new relation rows."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ LEFT, RIGHT = 0, 1
 
 
 class Found(NamedTuple):
-    """Rows that met: slots of a relation row and of residents, by stream.
+    """Rows that met: slots of relation rows, and of residents by stream.
 
-    Arrivals are given as rows of their chunk, in place of slots.
+    For arrivals, the indices of their rows in the chunk take the place of slots.
     """
 
     relation: IntArray
@@ -38,9 +38,9 @@ class Found(NamedTuple):
 
 
 def joined_arrivals(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-    """Join arrivals with the residents that a relation row relates them to.
+    """Join arrivals with the residents to which a relation row relates them.
 
-    It is active at both their times.
+    The relation row is active at both of their times.
     """
     own, other = chunk.stream, 1 - chunk.stream
     relation, ring = store.relation.rows, store.rings[other]
@@ -65,7 +65,7 @@ def joined_relation(store: StarStore, grown: Grown) -> Iterator[pa.RecordBatch]:
     relation, keeps_us = store.relation.rows, store.spec.keeps_us
     left, right = store.rings
     begin, end = relation.begin[grown.slot], relation.end[grown.slot]
-    # Who has expired may still be in the index.
+    # Expired residents may still be in the index.
     there = [store.horizon_us(stream) + 1 for stream in (LEFT, RIGHT)]
     limits = relation.keys(LEFT)[grown.slot], np.maximum(begin, there[LEFT]), end - 1
     room = _room(store)
@@ -84,7 +84,7 @@ def joined_relation(store: StarStore, grown: Grown) -> Iterator[pa.RecordBatch]:
 
 
 def _room(store: StarStore, chunk: Chunk | None = None) -> int:
-    """How many results to gather at once, by the average size of one."""
+    """Number of results to gather at once, by the mean size of a result."""
     streams, size = [LEFT, RIGHT], 0
     if chunk is not None:
         streams = [1 - chunk.stream]
@@ -99,7 +99,7 @@ def _room(store: StarStore, chunk: Chunk | None = None) -> int:
 def _results(
     store: StarStore, found: Found, chunk: Chunk | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Take the payload of both streams."""
+    """Yield joined rows, with the payload of both streams."""
     if not found.left.size:
         return
     met = []
@@ -120,7 +120,7 @@ def _results(
 
 
 def _same_keys(store: StarStore, relation: IntArray, met: list[Met]) -> BoolArray:
-    """Check true keys: different ones may share a hash."""
+    """Compare true keys: different ones may share a hash."""
     rows = store.relation.taken(relation)
     same = np.ones(relation.size, np.bool_)
     for side, each in enumerate(met):

@@ -1,7 +1,7 @@
 """Versions of pairs of keys, sorted by pair and time.
 
-All functions sort once, so that many versions of one pair in a micro-batch cost little
-more each than one.
+All functions sort once. So many versions of one pair in a micro-batch cost little more
+per version than a single one.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _LAST = np.iinfo(np.int64).max
 
 
 class Versions(NamedTuple):
-    """Relation rows and deletions: number of the pair, begin, and which they are.
+    """Relation rows and deletions: number of the pair, begin, and the kind.
 
     The begin of a deletion is its time.
     """
@@ -27,7 +27,7 @@ class Versions(NamedTuple):
     deletion: BoolArray
 
     def followed_by(self, others: Versions) -> Versions:
-        """Put others behind them."""
+        """Append other versions."""
         return Versions(
             np.concatenate([self.pair, others.pair]),
             np.concatenate([self.begin, others.begin]),
@@ -35,12 +35,12 @@ class Versions(NamedTuple):
         )
 
     def take(self, at: IntArray) -> Versions:
-        """Some of them."""
+        """Select some versions."""
         return Versions(self.pair[at], self.begin[at], self.deletion[at])
 
 
 def number_pairs(*parts: IntArray) -> tuple[IntArray, IntArray]:
-    """Number the pairs of keys from 0 on; give also one place of each pair.
+    """Number the pairs of keys from 0 on; also return one position of each pair.
 
     >>> number_pairs(np.array([7, 5, 7]), np.array([1, 1, 1]))
     (array([1, 0, 1]), array([1, 0]))
@@ -56,7 +56,7 @@ def number_pairs(*parts: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def same_version(asked: Versions, known: Versions) -> IntArray:
-    """Find each version among those that are known; NONE where it is not.
+    """Index of each version among those that are known; NONE if it is not.
 
     >>> no = np.zeros(2, np.bool_)
     >>> zero = np.zeros(2, np.int64)
@@ -65,7 +65,7 @@ def same_version(asked: Versions, known: Versions) -> IntArray:
     array([ 1, -1])
     """
     both = known.followed_by(asked)
-    # The sort is stable: of equal versions the known one comes first.
+    # The sort is stable: among equal versions the known one comes first.
     order = np.lexsort((both.deletion, both.begin, both.pair))
     is_known = order < known.pair.size
     new = np.ones(order.size, np.bool_)

@@ -1,8 +1,8 @@
-"""Models as a policy sees them where a relation says which keys meet.
+"""Models as a policy sees them if a relation says which keys meet.
 
-Arrivals of the right stream are counted under the keys of the left one that go with
-theirs. So what there is to know of a left key is known; of a right key it is the sum
-over the left keys that go with it now.
+Arrivals of the right stream are counted under the left keys that go with theirs. So the
+models have estimates for left keys. The estimate for a right key is the sum over the
+left keys that go with it now.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEFT, RIGHT = 0, 1
 
 
 class _Asked(NamedTuple):
-    """Keys of the left stream that rows are asked about by; ``owner`` is the row."""
+    """Left keys that are queried for rows; ``owner`` is the row."""
 
     owner: IntArray
     stream: IntArray
@@ -30,7 +30,7 @@ class _Asked(NamedTuple):
 
 
 class RelatedModels:
-    """What a policy may ask.
+    """What policies can query in a join through a relation.
 
     Parameters
     ----------
@@ -45,35 +45,35 @@ class RelatedModels:
         self._relation = relation
 
     def partner_count(self, stream: IntArray, key: IntArray) -> FloatArray:
-        """Decayed count of the keys of the other stream that go with each row's."""
+        """Decayed count of the other stream's keys that go with each row's key."""
         return self._summed(self._models.partner_count, stream, key)
 
     def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from its age on, for all keys that go with it."""
+        """Best mean rate of results from a row's age on, summed over related keys."""
         return self._summed(self._models.priority, stream, key, age_us)
 
     def expected_matches(self, stream: IntArray, key: IntArray) -> FloatArray:
-        """Matches that a new row will have in all its life."""
+        """Expected matches of a new row over its whole life."""
         return self._summed(self._models.expected_matches, stream, key)
 
     def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from its age on, whatever the key."""
+        """Best mean rate of results from a row's age on, over all keys."""
         return self._models.priority_by_age(stream, age_us)
 
     def size_factor(self, stream: IntArray, size: IntArray) -> FloatArray:
-        """How many times as often rows of a size match as their keys let expect."""
+        """How many times as often rows of a size match as their keys suggest."""
         return self._models.size_factor(stream, size)
 
     def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Mean importance of a result with each row."""
+        """Mean importance of a result of each row."""
         return self._models.mean_worth(stream, importance)
 
     def rate(self, stream: int) -> float:
-        """Arrivals of a stream per second, lately."""
+        """Recent arrivals of a stream per second."""
         return self._models.rate(stream)
 
     def matches_per_arrival(self, key: IntArray) -> FloatArray:  # noqa: ARG002
-        """Refuse: a key belongs to one stream, and this asks about both."""
+        """Raise: here a key belongs to one stream, and this asks about both."""
         raise ParameterError(
             "matches_per_arrival() asks about a key of both streams, but in a join "
             "through a relation each stream has keys of its own.",
@@ -81,12 +81,12 @@ class RelatedModels:
         )
 
     def cluster_sizes(self, stream: IntArray, key: IntArray) -> FloatArray:
-        """Expected matches of new rows, 1 on average."""
+        """Expected matches of new rows, scaled to mean 1."""
         mean = self._models.yields.mean_matches()
         return pps_sizes(self.expected_matches(stream, key), mean)
 
     def value_sizes(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Importance of rows, 1 on average, as samples take it."""
+        """Importance of rows, scaled to mean 1 for samples by value."""
         return self._models.value_sizes(stream, importance)
 
     @property
@@ -96,7 +96,7 @@ class RelatedModels:
 
     @property
     def outlook(self) -> Outlook:
-        """What a sample of the join can reach."""
+        """Predicted variances of the sampling schemes, and UNIFORM's fraction."""
         return self._models.outlook
 
     def _summed(
@@ -106,7 +106,7 @@ class RelatedModels:
         key: IntArray,
         *more: IntArray,
     ) -> FloatArray:
-        """Add up what is known of all keys that go with those of rows."""
+        """Sum estimates over all keys that go with those of rows."""
         asked = self._asked(stream, key)
         found = ask(asked.stream, asked.key, *(each[asked.owner] for each in more))
         total: FloatArray = np.bincount(asked.owner, found, key.size).astype(np.float64)
@@ -119,8 +119,8 @@ class RelatedModels:
         for at, slot in self._relation.active(RIGHT, key[right], now):
             owners.append(right[at])
             keys.append(self._relation.keys(LEFT)[slot])
-        # Who has none yet is asked about by its own key, of which nothing is known: it
-        # may get one, as a left row may whose key nobody has counted.
+        # A right row without related keys is queried by its own key, which was never
+        # counted. It may become related later, as a left row with a new key may match.
         alone = np.setdiff1d(right, np.concatenate(owners))
         owner = np.concatenate([*owners, alone])
         return _Asked(owner, stream[owner], np.concatenate([*keys, key[alone]]))

@@ -1,9 +1,9 @@
 """The relation of one shard: which keys of both streams go together, and when.
 
-Every relation row has a *slot*, its place in the order in which rows came. Three hash
-indexes find the slots of a left key, of a right key, and of both; arrays hold the rest.
-Deletions are rows, too, which are never active: a row that comes after its deletion
-ends with it.
+Every relation row has a *slot*, its position in the order in which rows came. Three
+hash indexes find the slots of a left key, of a right key, and of both. Arrays hold the
+rest. Deletions are stored as rows that are never active. So a row that comes after its
+deletion still ends with it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from shedjoin.state.workspace import Workspace
 from shedjoin.types import BoolArray, IntArray, IntGrid
 
 ROOM = 1 << 17
-"""Relation rows that are found at once."""
+"""Number of relation rows that are found at once."""
 _FACTS = "relation.facts"
 _BEGIN, _END, _REACHED, _DELETION = range(2, 6)
 _TOLD = 6
@@ -41,7 +41,7 @@ _LOW_BITS = (1 << 16) - 1
 class Grown(NamedTuple):
     """Relation rows that relate more than before.
 
-    They relate new pairs of rows only if one of these comes at ``since`` or later.
+    They relate a new pair of rows only if one of the two comes at ``since`` or later.
     """
 
     slot: IntArray
@@ -49,10 +49,10 @@ class Grown(NamedTuple):
 
 
 class Applied(NamedTuple):
-    """What changes did.
+    """Effects of changes.
 
-    ``new`` are rows among them that got slots, ``moved`` slots whose end was changed,
-    and ``shorter`` those of them that end sooner than before.
+    ``new`` are the changes that got slots. ``moved`` are slots whose end was changed.
+    ``shorter`` are those of them that now end sooner.
     """
 
     new: IntArray
@@ -69,11 +69,12 @@ class Relation:
     workspace : Workspace
         Holds indexes and arrays.
     count : int
-        How many rows it holds already.
+        Number of rows that it already holds.
     seed : int
-        Of the buckets.
+        Seed of the buckets.
     tells : bool
-        Results contain columns of the rows: those that differ in them are others.
+        Whether results contain columns of the rows. Rows that differ in these columns
+        are different rows.
     """
 
     def __init__(
@@ -90,14 +91,14 @@ class Relation:
             self.clear()
 
     def clear(self) -> None:
-        """Forget all rows."""
+        """Remove all rows."""
         self._most = None
         self._facts = self._array(_SMALLEST)
         self._rings = self._opened(0)
 
     @property
     def count(self) -> int:
-        """How many rows there are; those that have ended are among them."""
+        """Number of rows, including those that have ended."""
         return self._rings[0].end
 
     @property
@@ -107,26 +108,26 @@ class Relation:
 
     @property
     def begin(self) -> IntArray:
-        """From when on rows are active, by slot."""
+        """Start (inclusive) of the validity of rows, by slot."""
         return self._fact(_BEGIN)
 
     @property
     def end(self) -> IntArray:
-        """Before when rows are active, by slot."""
+        """End (exclusive) of the validity of rows, by slot."""
         return self._fact(_END)
 
     @property
     def reached(self) -> IntArray:
-        """The latest end that rows have had, by slot."""
+        """Latest end that rows have ever had, by slot."""
         return self._fact(_REACHED)
 
     def keys(self, side: int) -> IntArray:
-        """Keys of a side, by slot."""
+        """Keys of one side, by slot."""
         return self._fact(side)
 
     @property
     def most(self) -> int:
-        """At most so many rows have the same key; keys that look alike count as one."""
+        """Limit of the rows with one key; keys with equal low bits count as one."""
         if self._most is None:
             self._most = 1
             for side in range(_PAIR):
@@ -137,7 +138,7 @@ class Relation:
     def active(
         self, side: int, key: IntArray, time: IntArray
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Which keys have which relation rows that are active at their times."""
+        """Yield which keys have which relation rows that are active at their times."""
         low = np.full(key.size, -ALWAYS_US)
         for at, slot, _ in probed(
             self._rings[side], key, low, time, ROOM, in_order=True
@@ -148,14 +149,14 @@ class Relation:
     def of_both(
         self, left: IntArray, right: IntArray
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Which pairs of keys have which relation rows, active or not."""
+        """Yield which pairs of keys have which relation rows, active or not."""
         always = np.full(left.size, ALWAYS_US)
         none = np.zeros(left.size, np.bool_)
         rows = Related(left, right, -always, always, none)
         yield from self._of_pair(rows, -always, always)
 
     def last_end(self, side: int, key: IntArray, time: IntArray) -> IntArray:
-        """When the last of the rows ends that are active at these times."""
+        """Last end of the rows that are active at the time of each key."""
         last = np.full(key.size, -ALWAYS_US)
         for at, slot in self.active(side, key, time):
             np.maximum.at(last, at, self.end[slot])
@@ -166,7 +167,7 @@ class Relation:
         return int(np.count_nonzero(self.end[: self.count] > time_us))
 
     def steady(self, since_us: int, until_us: int) -> float:
-        """Part of the rows active between two times that were so all the time."""
+        """Part of the rows active between two times that were active all the time."""
         begin, end = self.begin[: self.count], self.end[: self.count]
         there = (begin <= until_us) & (end > np.maximum(begin, since_us))
         always = there & (begin <= since_us) & (end > until_us)
@@ -174,35 +175,36 @@ class Relation:
         return int(np.count_nonzero(always)) / count if count else 1.0
 
     def lasting(self, time_us: int) -> IntArray:
-        """Slots of rows that end after a time, and of deletions after it."""
+        """Slots of rows that end after a time, and of deletions after that time."""
         begin, end = self.begin[: self.count], self.end[: self.count]
         deletion = self._fact(_DELETION)[: self.count] > 0
         return np.flatnonzero((end > time_us) | (deletion & (begin > time_us)))
 
     def deletions(self, slot: IntArray) -> BoolArray:
-        """Which slots are deletions."""
+        """Flags of the slots that hold deletions."""
         return self._fact(_DELETION)[slot] > 0
 
     def ended(self, after_us: int, until_us: int) -> IntArray:
-        """Slots of rows whose end lies between two times, the later one included."""
+        """Slots of rows that end after the first time, and at most at the second."""
         end = self.end[: self.count]
         return np.flatnonzero((end > after_us) & (end <= until_us))
 
     def set_ends(self, slot: IntArray, end: IntArray, reached: IntArray) -> None:
-        """Give rows other ends."""
+        """Set the ends of rows."""
         self.end[slot] = end
         self.reached[slot] = reached
 
     def apply(self, changes: Related, *, table: bool = False) -> Applied:
-        """Take in new rows, new ends and deletions.
+        """Apply new rows, new ends and deletions.
 
-        A row is known by its keys, its begin and the columns that results contain: one
-        that is there gets the end of the new one; of two in a micro-batch the earlier
-        end counts. A deletion ends the rows that began before it and are equal in all
-        but their times, if they have not ended by then, and those that come later: one
-        that begins at its time takes their place. Nothing depends on the order in which
-        the changes of a micro-batch come. The rows of a ``table`` do not change: each
-        counts as it stands.
+        A row is identified by its keys, its begin and the columns that results contain.
+        A row that is already there gets the end of the new one. If a micro-batch has
+        two of them, the earlier end counts. A deletion concerns the rows that are equal
+        to it in all but their times. It ends those that began before it, unless they
+        have ended by then, also if they come later. A row that begins at the time of
+        the deletion takes their place. The result does not depend on the order of
+        changes within a micro-batch. The rows of a ``table`` do not change each other:
+        each counts as it is.
         """
         if table:
             return self._all_of(changes)
@@ -232,7 +234,7 @@ class Relation:
     def _changed(
         self, slots: IntArray, former: IntArray, first: int
     ) -> tuple[Grown, IntArray, IntArray]:
-        """What became of rows: those from ``first`` on are new."""
+        """Effects on rows; those from slot ``first`` on are new."""
         end, old = self.end[slots], slots < first
         longer = slots[old & (end > self.reached[slots])]
         since = self.reached[longer]
@@ -245,7 +247,7 @@ class Relation:
         return grown, slots[end != former], slots[old & (end < former)]
 
     def _all_of(self, rows: Related) -> Applied:
-        """Take in a table."""
+        """Add the rows of a table."""
         first = self.count
         new = np.flatnonzero(rows.begin < rows.end)
         self.append(rows.take(new))
@@ -253,7 +255,7 @@ class Relation:
         return Applied(new, Grown(slot, np.full(new.size, -ALWAYS_US)), none, none)
 
     def append(self, rows: Related) -> None:
-        """Take in rows that are new; a deletion has its time as begin, and no end."""
+        """Add rows that are new; a deletion has its time as begin, and no end."""
         first, count = self.count, rows.begin.size
         if not count:
             return
@@ -271,7 +273,7 @@ class Relation:
             ring.insert(Hot(key, begin))
 
     def _slots_of(self, pairs: Related) -> tuple[IntArray, IntArray]:
-        """Slots of some pairs of keys, ascending, and the place of the pair of each."""
+        """Slots of some pairs of keys, ascending, and the index of the pair of each."""
         none = np.zeros(0, np.int64)
         found = [(none, none)]
         for at, slot in self.of_both(pairs.left, pairs.right):
@@ -284,7 +286,7 @@ class Relation:
     def _of_pair(
         self, rows: Related, low: IntArray, high: IntArray
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Slots of both keys that begin between two times."""
+        """Yield slots of rows with both keys that begin between two times."""
         key = _pair(rows.left, rows.right)
         for at, slot, _ in probed(
             self._rings[_PAIR], key, low, high, ROOM, in_order=True
@@ -294,7 +296,7 @@ class Relation:
             yield at[hit], slot[hit]
 
     def _others(self, slot: IntArray) -> IntArray:
-        """What else tells rows apart than keys and times."""
+        """Hashes that tell rows of equal keys and times apart."""
         if self._rows == _ROWS:
             return np.zeros(slot.size, np.int64)
         return self._fact(_TOLD)[slot]
@@ -318,7 +320,7 @@ class Relation:
 
 
 def waited_until(watermark_ms: int, delay_us: int) -> int:
-    """Rows up to this time no longer wait for relation rows; before a watermark all."""
+    """Time up to which rows wait no longer for relation rows, given a watermark."""
     return 1000 * watermark_ms - delay_us if watermark_ms > 0 else -ALWAYS_US - 1
 
 
@@ -329,12 +331,12 @@ def late_changes(
     passed_us: int,
     latest_us: int,
 ) -> int:
-    """Count changes that came after rows which they concern.
+    """Count changes that came after rows that they concern.
 
-    Rows up to ``waited_us`` no longer wait for a relation row: they left if they had
-    none, or when the last one had ended by ``passed_us``. And of one that ends sooner
-    than ``latest_us``, the greatest time of a row that was joined, results may have
-    been given that would not be there.
+    Rows up to ``waited_us`` no longer wait for a relation row. They have left if they
+    had none, or if their last one had ended by ``passed_us``. A relation row may also
+    end sooner than ``latest_us``, the greatest time of a row that was joined. Then
+    results may have been given that should not exist.
     """
     grown = applied.grown
     missed = (rows.begin[grown.slot] <= waited_us) & (grown.since <= passed_us)
@@ -343,7 +345,7 @@ def late_changes(
 
 
 def _distinct(changes: Related) -> IntArray:
-    """Changes that differ in more than their end; the earliest end is taken."""
+    """Indices of changes that differ in more than their end; the earliest counts."""
     begin = np.where(changes.deleted, changes.end, changes.begin)
     named = changes.deleted, begin, changes.others, changes.right, changes.left
     order = np.lexsort((changes.end, *named))
@@ -356,6 +358,6 @@ def _distinct(changes: Related) -> IntArray:
 
 
 def _pair(left: IntArray, right: IntArray) -> IntArray:
-    """One key for both; different ones may share it."""
+    """One key for both keys; different pairs may share it."""
     mixed = mixed_bits(left.view(np.uint64)) + right.view(np.uint64)
     return mixed_bits(mixed).view(np.int64)

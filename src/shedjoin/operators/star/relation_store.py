@@ -1,7 +1,7 @@
 """The stored form of a relation.
 
-Rows lie in segments as they came, and ends that changed since in a log. When most rows
-have ended, those that have not are stored anew, with new slots.
+Rows are stored in segments, as they came. Ends that changed later are stored in a log.
+When most rows have ended, the others are stored again, with new slots.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from shedjoin.state.workspace import MemoryWorkspace, Workspace
 from shedjoin.types import IntArray
 
 _LOG = 1 << 20
-"""Which log of a shard: far from those of residents and models, which may be there."""
+"""Number of the log within a shard, far from those of residents and models."""
 _ENDS = ["slot", "end", "reached"]
 _SLACK = 1 << 10
-"""For fewer rows that have ended the others are not stored anew."""
+"""If fewer rows than this have ended, the others are not stored again."""
 
 
 class RelationStore:
@@ -42,13 +42,14 @@ class RelationStore:
     payload : Payload
         Their rows.
     seed : int
-        Of the buckets.
+        Seed of the buckets.
     own : dict
-        What was stored; empty where nothing was.
+        What was stored; empty if nothing was.
     opened : bool
-        The workspace holds them already; otherwise :meth:`restore` fills it.
+        Whether the workspace already holds the rows; otherwise :meth:`restore` fills
+        it.
     tells : bool
-        Results contain columns of the relation.
+        Whether results contain columns of the relation.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class RelationStore:
             self.rows.set_ends(*(part.column(name).to_numpy() for name in _ENDS))
 
     def apply(self, changes: pa.RecordBatch, *, table: bool) -> Applied:
-        """Take in changes, or the rows of a table, which do not change each other."""
+        """Apply changes, or add the rows of a table, which do not change each other."""
         applied = self.rows.apply(Related.of(changes), table=table)
         if applied.new.size:
             for rows in chunked(iter([changes.take(pa.array(applied.new))])):
@@ -87,7 +88,7 @@ class RelationStore:
         return applied
 
     def tidy(self, horizon_us: int) -> None:
-        """Store rows anew if most of them end up to a time; merge small segments."""
+        """Store rows again if most of them end by a time; merge small segments."""
         alive = self.rows.lasting(horizon_us)
         if self.rows.count > 2 * alive.size + _SLACK:
             self._store_anew(alive)
@@ -98,7 +99,7 @@ class RelationStore:
                 self._rewrite(len(segments) - merged)
 
     def by_segment(self, slot: IntArray) -> Parts:
-        """Sort relation rows by segment, as payload is given."""
+        """Group relation rows by segment, as payload is read."""
         sizes = [self._payload.segments[number].rows for number in self._numbers]
         first = np.cumsum([0, *sizes])
         owner = np.searchsorted(first, slot, side="right") - 1
@@ -111,11 +112,11 @@ class RelationStore:
 
     @property
     def row_bytes(self) -> int:
-        """Average size of a packed row."""
+        """Mean size of a packed row in bytes."""
         return row_bytes(self._payload.segments[number] for number in self._numbers)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write ends that changed; give the part of the directory."""
+        """Write ends that changed; return the part of the directory."""
         slot = np.unique(np.concatenate(self._moved))
         if self._anew:
             self._log.forget(changes)
@@ -132,11 +133,11 @@ class RelationStore:
         }
 
     def take_over(self, former: RelationStore) -> None:
-        """Go on with the rows of another one, of which nothing is changed."""
+        """Continue with the rows of another store, which is not changed."""
         self._put(*former.packed(np.arange(former.rows.count)))
 
     def packed(self, slot: IntArray) -> tuple[list[pa.RecordBatch], IntArray]:
-        """Some rows as they stand now, and the latest end that each has had."""
+        """Some rows as they are now, and the latest end that each has had."""
         deletion = self.rows.deletions(slot)
         end = np.where(deletion, self.rows.begin[slot], self.rows.end[slot])
         found = []
@@ -147,14 +148,14 @@ class RelationStore:
         return found, self.rows.reached[slot]
 
     def _store_anew(self, alive: IntArray) -> None:
-        """Forget all rows but some, which get new slots and are stored as they are."""
+        """Remove all rows but some, which get new slots and are stored as they are."""
         kept, reached = self.packed(alive)
         self._drop(0)
         self.rows.clear()
         self._put(kept, reached)
 
     def _put(self, packed: list[pa.RecordBatch], reached: IntArray) -> None:
-        """Store rows where there are none."""
+        """Store rows in an empty store."""
         for rows in packed:
             self.rows.append(Related.of(rows))
             self._numbers.append(self._payload.add(RELATION, rows).id)
@@ -163,7 +164,7 @@ class RelationStore:
         self._moved, self._anew = [further], True
 
     def _rewrite(self, first: int) -> None:
-        """Put the newest segments into one."""
+        """Merge the newest segments into one."""
         kept = [self._payload.get(number) for number in self._numbers[first:]]
         merged = list(chunked(iter(kept)))
         self._drop(first)
@@ -176,7 +177,7 @@ class RelationStore:
 
 
 def stored_relation(opening: Opening) -> RelationStore:
-    """Read the relation of a join with or without a budget, as stored."""
+    """Read the stored relation of a join with or without a budget."""
     directory, workspace = opening.directory, MemoryWorkspace()
     if directory is None:
         raise TypeError(opening)

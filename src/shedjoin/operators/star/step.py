@@ -20,9 +20,9 @@ from shedjoin.spec.relation import RELATION
 def star_step(store: StarStore, blobs: Sequence[Blob], watermark_ms: int) -> Step:
     """Change the relation, then join the arrivals of a micro-batch.
 
-    A relation row meets the residents of both streams, then arrivals meet the relation
-    and each other's residents: a result is found once, by whichever of its three rows
-    comes last.
+    A new relation row first joins the residents of both streams. Then arrivals are
+    joined with residents through the relation. So a result is found once, by the one of
+    its three rows that comes last.
     """
     store.tidy_relation()
     matched = changes = late = 0

@@ -24,16 +24,16 @@ from shedjoin.types import BoolArray, IntArray
 
 
 class StarStore(WindowStore):
-    """Residents of one shard, who leave when nothing can relate them any more.
+    """Residents of one shard, which leave when nothing can relate them any more.
 
     Parameters
     ----------
     spec, payload, workspace, stored, opened
-        As of :class:`WindowStore`.
+        As for :class:`WindowStore`.
     own : dict
         What was stored of the relation.
     fixed : FixedRelation, optional
-        The relation, if it is no part of the state.
+        The relation, if it is not a part of the state.
     """
 
     def __init__(
@@ -57,13 +57,13 @@ class StarStore(WindowStore):
             *(workspace, payload, stored.seed, own), opened=opened, tells=self.tells
         )
         self.floor_us = (-ALWAYS_US, -ALWAYS_US)
-        """Horizons of before: with a longer delay they would move back, but who left
-        does not come back."""
+        """Horizons of former micro-batches. A longer delay would move horizons back,
+        but rows that have left do not return."""
         self.gone: list[IntArray] = []
         self.moved = np.zeros(0, np.int64)
         """Relation rows whose end moved in this micro-batch."""
         self.related: BoolArray | None = None
-        """Which of the coming residents have a relation row."""
+        """Flags of the coming residents that have a relation row."""
 
     def restore_without(self, blobs: Blobs, dead: IntArray) -> None:
         """Fill an empty workspace from what is stored, without rows that left."""
@@ -76,7 +76,7 @@ class StarStore(WindowStore):
             self.rings[stream].bury_each(np.array(slots, np.int64) + row_of(own))
 
     def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
-        """Make rows residents; where the relation is fixed, those that it has."""
+        """Make rows residents; with a fixed relation, only rows that it relates."""
         related, self.related = self.related, None
         if related is not None and not related.all():
             rows = rows.filter(pa.array(related))
@@ -85,24 +85,24 @@ class StarStore(WindowStore):
             super().insert(stream, rows, hot)
 
     def tidy_relation(self) -> None:
-        """Rewrite segments of the relation; its rows may get other slots.
+        """Rewrite segments of the relation; its rows may move to other slots.
 
-        Rows stay as long as residents do that they relate: one that is sent again must
-        be known.
+        Relation rows are kept as long as the residents that they relate, because a
+        relation row that is sent again must be recognised.
         """
         self.relation.tidy(min(map(self.horizon_us, self.streams)))
 
     @property
     def passed_us(self) -> int:
-        """No arrivals of times up to this one come any more."""
+        """Time up to which no arrivals come any more."""
         return 1000 * self.watermark_ms - self.spec.lag_us
 
     def expire(self, watermark_ms: int) -> None:
-        """Let go of residents that nothing can match any more.
+        """Remove residents that nothing can match any more.
 
-        That is after their time, or when all relation rows have ended that were active
-        at their time. Relation rows may come late by the delay: until then residents
-        without any wait.
+        That is when their time is over, or when all relation rows that were active at
+        their time have ended. Relation rows may be late by the delay. Residents without
+        any wait that long.
         """
         before_us = self.passed_us
         super().expire(watermark_ms)
@@ -119,7 +119,7 @@ class StarStore(WindowStore):
         self.moved = self.moved[:0]
 
     def dead(self) -> IntArray:
-        """Places of all rows of segments that left before their time."""
+        """Places of all rows of segments that left before they expired."""
         found = [np.zeros(0, np.int64)]
         for stream in self.streams:
             for run in self.runs[stream]:
@@ -131,7 +131,7 @@ class StarStore(WindowStore):
 
     @property
     def dead_rows(self) -> int:
-        """How many rows of segments are no residents."""
+        """Number of rows of segments that are not residents."""
         runs = (run for own in self.runs for run in own)
         return sum(run.segment.rows - run.alive for run in runs)
 
@@ -141,11 +141,11 @@ class StarStore(WindowStore):
         return super().nbytes + self.relation.rows.nbytes
 
     def horizon_us(self, stream: int) -> int:
-        """Nothing can match residents up to this time, nor relate them any more."""
+        """Time up to which residents can be neither matched nor related any more."""
         return max(super().horizon_us(stream), self.floor_us[stream])
 
     def _judged(self, stream: int, before_us: int, now_us: int) -> IntArray:
-        """Residents for whom no more relation rows can come, since a former time."""
+        """Residents for which relation rows could still come before, and now cannot."""
         low, high = before_us - self.delay_us, now_us - self.delay_us
         found = [np.zeros(0, np.int64)]
         for run in self.runs[stream]:
@@ -156,7 +156,7 @@ class StarStore(WindowStore):
         return np.concatenate(found)
 
     def _residents_of(self, stream: int, relation_rows: IntArray) -> IntArray:
-        """Residents whose keys some relation rows have, from their begin on."""
+        """Residents with keys of some relation rows, from the begin of these on."""
         relation, ring = self.relation.rows, self.rings[stream]
         key, place = np.unique(
             relation.keys(stream)[relation_rows], return_inverse=True
@@ -171,7 +171,7 @@ class StarStore(WindowStore):
         return np.concatenate(found)
 
     def _leave(self, stream: int, slots: IntArray, now_us: int) -> None:
-        """Let those of some residents go whose relation rows have all ended."""
+        """Remove those of some residents whose relation rows have all ended."""
         ring = self.rings[stream]
         hot = ring.hot(slots)
         due = hot.time <= now_us - self.delay_us

@@ -1,4 +1,4 @@
-"""What a request asks of a join, as rows of the capability table."""
+"""Features that a request asks of a join, as rows of the capability table."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 Family: TypeAlias = Literal[
     "scores", "valued", "pairs", "sample", "saving", "harvesting"
 ]
-"""Families of policies: those of a family can be combined with the same joins."""
+"""Families of policies. Policies of one family go with the same joins."""
 Asked: TypeAlias = tuple[Feature, str]
 """A feature, and what the user has written."""
 
 
 def asked_by(shedding: Shedding) -> Iterator[Asked]:
-    """List what a budget, a policy, and the order of shedding ask of a join."""
+    """List the features that a budget, a policy and the order of shedding ask for."""
     budget, policy, throttle = shedding.budget, shedding.policy, shedding.throttle
     closed = f" with a throttle of {throttle.share:g}" if throttle.active else ""
     given = f"{budget!r}{closed}"

@@ -66,7 +66,7 @@ class By(NamedTuple):
 class Unsupported(NamedTuple):
     """Why a combination cannot work, and what to write instead.
 
-    In a message the reason follows what was given.
+    In the error message, the reason follows the argument that was given.
     """
 
     reason: str

@@ -26,12 +26,12 @@ _NONE = reasons.NOTHING_HELD
 
 
 def _in_memory(pairs: Cell, several: Cell, through: Cell) -> Mapping[JoinKind, Cell]:
-    """What is kept under a memory budget: by key, by other joins, with a relation."""
+    """Cells of a feature of memory budgets: by key, by other joins, with a relation."""
     return _row(pairs, several, several, several, through, _NONE)
 
 
 def _in_time(pairs: Cell, predicates: Cell) -> Mapping[JoinKind, Cell]:
-    """What is done under a budget that limits time alone: by key, and by predicates."""
+    """Cells of a feature of budgets that limit time alone: by key, by predicates."""
     several, through = reasons.TIMED_SEVERAL, reasons.TIMED_RELATION
     return _row(pairs, predicates, several, predicates, through, _NONE)
 
@@ -101,7 +101,7 @@ def check_combination(kind: JoinKind, asked: Iterable[tuple[Feature, str]]) -> N
     kind : JoinKind
         The kind of join.
     asked : iterable of (Feature, str)
-        What is asked of it, each as the user has written it.
+        The features that are asked of it, each with the argument that the user wrote.
 
     Examples
     --------
