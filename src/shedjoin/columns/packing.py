@@ -63,7 +63,8 @@ def pack_relation(
 ) -> Iterator[tuple[int, Blob]]:
     """Yield the blobs of packed relation rows, each with the shard of its right key.
 
-    If only one stream is joined with the relation, both are placed by their common key.
+    If only one stream is joined with the relation, its rows lie in the shard of their
+    key, so relation rows get the shard of their left key, which is the same.
     """
     key = LEFT_KEY if spec.placement == "key" else RIGHT_KEY
     for rows in _collected(batches):
@@ -91,7 +92,7 @@ def _parts(
     shard, small = where.shard, np.min_scalar_type(shards)
     order = np.argsort(shard.astype(small), kind="stable")
     cuts = np.searchsorted(shard[order], np.arange(shards + 1))
-    if where.row is None:  # one take is faster, but there may be many copies
+    if where.row is None:  # one take for all shards; copies would take room
         rows = rows.take(pa.array(order))
     for number in np.flatnonzero(np.diff(cuts)).tolist():
         start, end = cuts[number], cuts[number + 1]

@@ -14,13 +14,14 @@ _FURTHEST = 20.0
 """The throttle closes by at most this factor at a time: before rows were shed, it is
 not known which part of the time shedding saves."""
 _JOINING = 0.1
-"""Part of the target that is left to joining, even if all else takes longer: to shed
-everything would save no more than that, and lose every result."""
+"""Part of the target that joining may always take, even if reading, packing and
+shuffling alone exceed the target. To shed this work too would save little time, and
+lose every result."""
 _AIM = 0.9
 """Part of the target that is aimed at. Times vary: aiming at the target itself would
 exceed it every other time."""
 _NEAR = 0.1
-"""Part of the target by which times may differ from it before the throttle changes."""
+"""If a time differs from the target by no more than this part, the throttle stays."""
 
 
 class Observed(NamedTuple):
@@ -44,8 +45,9 @@ class Throttling:
     Parameters
     ----------
     boost : float, default 2.0
-        The throttle opens by at most this factor at a time: rows that were not stored
-        while it was closed are missing, so the work for results comes back only later.
+        The throttle opens by at most this factor at a time. Rows that were not stored
+        while it was closed are still missing. So the work for results rises only later,
+        and the driver cannot yet measure it.
     costs : Costs, optional
         Costs that are known before.
 

@@ -1,11 +1,12 @@
 """The join in miniature: what it would find with less or more memory.
 
-A few rows, drawn by lot from all arrivals, stand for all of them. For each sampled row
-it is known with which memories it would still be held. Rows are ordered by the scores
-of the policy, and a memory has room for a number of them that is in proportion to its
-size. A result is found if the earlier one of its rows is held. So a match of a sampled
-row with a later arrival counts for all memories that still hold the row, and one pass
-serves all memories.
+A few rows stand for all arrivals. They are drawn evenly over the scores of each block
+(systematically, from a start that a hash gives), not each by a lot. For each sampled
+row it is known with which memories it would still be held. Rows are ordered by the
+scores of the policy, and a memory has room for a number of them that is in proportion
+to its size. A result is found if the earlier one of its rows is held. So a match of a
+sampled row with a later arrival counts for all memories that still hold the row, and
+one pass serves all memories.
 """
 
 from __future__ import annotations

@@ -15,11 +15,12 @@ class Yields:
     """Estimates the results of rows from what was learned about keys and ages.
 
     In a join of several streams, the results of a row per second are a sum over the
-    streams whose row may come last. Each term is the rate of that stream, times the
-    rows of the key that the windows of all other streams hold then. Rates are
-    proportional to the counts of the key. So the sum is the product of the key's counts
-    on the other streams, times a factor that depends only on the windows. Levels are
-    those of the geometric mean of the counts, because products may exceed every level.
+    streams whose row may come last. Each term is the rate at which rows of the key come
+    on that stream, times the numbers of rows of the key in the windows of all other
+    streams. Both are proportional to the counts of the key. So the sum is the product
+    of the counts of the key on the other streams, times a factor that depends only on
+    the windows. A *level* is a range of counts. It is found by the geometric mean of
+    these counts, because their product may be above every level.
 
     Parameters
     ----------
@@ -65,7 +66,10 @@ class Yields:
         return float(np.array(rates) @ seconds)
 
     def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from a row's age on, over all keys."""
+        """Highest mean of results per second, from a row's age to any later age.
+
+        All keys count alike.
+        """
         if self._by_age is None:
             self._by_age = priorities(self._curve.by_age())[:, None, :].copy()
         level, found = np.zeros(stream.size, np.int64), np.empty(stream.size)
@@ -75,7 +79,10 @@ class Yields:
     def priority(
         self, stream: IntArray, key: IntArray, age_us: IntArray, clock_us: int
     ) -> FloatArray:
-        """Best mean rate of results from a row's age on, by how often its key comes."""
+        """Highest mean of results per second, from a row's age to any later age.
+
+        The mean depends on how often the key of the row comes.
+        """
         if self._by_level is None:
             self._by_level = priorities(self._rates())
         slow, best = self.counted(stream, key, clock_us)
@@ -110,9 +117,10 @@ class Yields:
     ) -> tuple[FloatArray, FloatArray]:
         """Counts of the rows' keys up to now: at the slow pace, and the best estimates.
 
-        Levels are based on these and not on the steady counts, which at first are
-        guesses from few arrivals. Matches are recorded under the level of their key. A
-        level that was guessed too high would distort the curve for a long time.
+        Levels go by these counts. The counts that keys will have later, when a full
+        window has passed, are at first guesses from few arrivals. Matches are recorded
+        under the level of their key, so a level that was guessed too high would distort
+        the curve for a long time.
         """
         passed = self.passed_us(clock_us)
         slow, best = self._frequency.of_partners(stream, key, clock_us, passed)
@@ -135,9 +143,9 @@ class Yields:
         return factor * self._frequency.per_count**self._partners
 
     def will_count(self, clock_us: int) -> FloatArray:
-        """Count that each level is expected to reach if all goes on as since the start.
+        """Count that the keys of each level will reach at the rate of the time so far.
 
-        The counts of several partners are multiplied.
+        With several partners, it is the product of their counts.
         """
         reached = self._frequency.reached(self.passed_us(clock_us))
         steady: FloatArray = self._typical / reached**self._partners

@@ -110,11 +110,11 @@ class PpsCluster(ByLot):
     min(1, q / bar) of :class:`ByLot` with q in proportion to n_i(s).
 
     *Departures.* p follows from the budget as in :class:`EqCluster`. That includes the
-    capping and the iteration of the paper. A tenth of q is the same for all rows:
-    without it, a row whose key was not known to be frequent when it came would have a
-    huge weight. The paper's sizes are matches alone. Here they may also depend on a
-    value, without its sign. A value below 5 % of the mean counts as 5 % of it, so that
-    every row has a chance.
+    capping and the iteration of the paper. A tenth of the mean q is the same for all
+    rows. Without it, a row whose key was not known to be frequent when it came would
+    have a huge weight. The paper's sizes are matches alone. Here they may also depend
+    on a value, without its sign. A value below 5 % of the mean counts as 5 % of it, so
+    that every row has a chance.
 
     *Guarantee.* Unbiased SUM and COUNT, even if the expected sizes are wrong.
 
@@ -161,8 +161,9 @@ class Uniform(ByLot):
     Parameters
     ----------
     fraction : float, default 1.0
-        Most of the results to sample, such as ``plan.work_fraction(...)`` for a CPU
-        budget. The fraction that fits the memory is estimated.
+        Upper bound of the part of the results that is sampled, such as
+        ``plan.work_fraction(...)`` for a CPU budget. The part is smaller if the memory
+        has no room for it, as far as that can be estimated.
     seed : int, default 0
         Another seed draws another sample.
 
@@ -175,9 +176,10 @@ class Uniform(ByLot):
     ``outlook.fraction``, by Theorem 4.2 over the rows of the monitored slice.
 
     *Departures.* Coins are hashes and are all known on arrival, so that a row is
-    dropped after its last match that wins. Poisson arrivals use less memory than
-    Theorem 4.2 says. If the memory does not suffice after all, rows are shed by lot as
-    in :class:`EqCluster`, and the weights account for that.
+    dropped after its last match that wins. If arrivals are a Poisson process, the
+    sample uses less memory than Theorem 4.2 says. If the memory does not suffice after
+    all, rows are shed by lot as in :class:`EqCluster`, and the weights account for
+    that.
 
     *Guarantee.* A uniform sample if n_i(s) is right. Matches beyond n_i(s) are never
     sampled: SUM and COUNT are then too low.
@@ -224,7 +226,10 @@ class Uniform(ByLot):
         return np.full(arrivals.key.size, fraction)
 
     def coins(self, arrivals: Residents) -> IntArray:
-        """Expected matches of each row; 0, which is no limit, while all are emitted."""
+        """Number of coins of each row: its expected matches, at least 1.
+
+        While all matches are emitted it is 0, which means no limit.
+        """
         if min(self.fraction, arrivals.outlook.fraction) == 1.0:
             return np.zeros(arrivals.key.size, np.int64)
         expected = arrivals.expected_matches()
@@ -254,9 +259,10 @@ class BestSample(ByLot):
     *Symbols.* See :func:`shedjoin.models.sampling.outlook`.
 
     *Departures.* The paper gives no formula. The scheme is taken whose predicted
-    variance of a COUNT, plus its squared bias, is the least on the monitored slice. If
-    rows have values, the variance is that of their SUM. If ``EqCluster`` is taken then,
-    rows are sampled in proportion to their values.
+    variance of a COUNT, plus its squared bias, is the least on the monitored slice. The
+    bias of ``Uniform`` counts five times before it is squared, because intervals do not
+    include it. If rows have values, the variance is that of their SUM. If ``EqCluster``
+    is taken then, rows are sampled in proportion to their values.
 
     *Guarantee.* That of the scheme taken.
 
@@ -296,7 +302,10 @@ class BestSample(ByLot):
         return np.zeros(arrivals.key.size, np.int64)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: its value, under PPS times its matches, over its lot."""
+        """Worth of each row: its size over its lot.
+
+        The size is its value, and under PPS its value times its expected matches.
+        """
         if residents.outlook.favours_pps:
             return PpsCluster(self.seed).score(residents)
         return by_lot(self.seed, residents.value_sizes(), residents)

@@ -113,7 +113,7 @@ def join_spec(
 
 
 def _asked_of_relation(asked: Asked) -> Iterator[tuple[Feature, str]]:
-    """Features that the arguments of a relation ask of a join through it."""
+    """Features that ``Relation(columns=)`` asks of a join, with what was written."""
     if asked.through is None or asked.through.columns is None:
         return
     given = f"Relation(columns={asked.through.columns!r})"

@@ -8,11 +8,11 @@ folder by renaming it, which only one worker can do. It works in the folder and 
 the new state to the state store. Then it renames the folder to the new token. A failed
 or repeated task finds no folder under the old token, and restores from the state store.
 
-The folder's path also has the query, the join within it, the format of the state and
-the version of this package. It has the boot of the machine as well, since files that a
-crash of the system left behind may be torn. A manifest shows whether another process
-has changed a file. Copies lie in Spark's own local folders of the executor, which Spark
-deletes.
+The folder's path also has the query, the join within it, the fingerprint of the join,
+the shard, the format of the state and the version of this package. It has the boot of
+the machine as well, since files that a crash of the system left behind may be torn. A
+manifest shows whether another process has changed a file. Copies lie in Spark's own
+local folders of the executor, which Spark deletes.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class NodeCopies:
             (self._work / _MANIFEST).write_text(json.dumps(_marks(self._work)))
             self._drop_others()
             self._work.rename(self._home / token)
-        except OSError as error:  # also if an equal copy is there already
+        except OSError as error:  # such as: another attempt has published it
             log.info("No copy of the state is kept: %s", error)
             self.discard()
         sweep(self.root, self._settings)

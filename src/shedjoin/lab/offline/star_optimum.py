@@ -76,14 +76,16 @@ def star_optimum(
     most : {"importance", "results"}, default "importance"
         What is maximised.
     discipline : {"shed_then_probe", "probe_then_shed"}, default "shed_then_probe"
-        Whether a row that leaves for an arrival has met the arrivals of that instant
-        (``probe_then_shed``) or not. The optimum of ``shed_then_join``, where arrivals
-        that are not stored do not probe, is not known. It is no better than that of
-        ``shed_then_probe``, which is returned in its place. Likewise, the optimum of
-        ``probe_then_shed`` is returned in place of that of ``probe_then_insert``.
+        Two of the four disciplines: whether a row that leaves for an arrival has met
+        the arrivals of that instant (``probe_then_shed``) or not. The optimum of
+        ``shed_then_join``, where arrivals that are not stored do not probe, is not
+        known. It is no better than that of ``shed_then_probe``, which is returned in
+        its place. Likewise, the optimum of ``probe_then_shed`` is returned in place of
+        that of ``probe_then_insert``.
     prefilter : {"matches", "relation", "none"}, default "matches"
-        Which rows need not be held: those without a match to come, those for which no
-        relation row allows a match, or none. The optimum is the same, but takes longer.
+        Which rows the search leaves out of memory: rows without a match to come
+        (``"matches"``), rows that no relation row relates (``"relation"``), or none.
+        The optimum is the same; the search takes longest with ``"none"``.
 
     Returns
     -------
@@ -99,25 +101,26 @@ def star_optimum(
     weights of the best paths in the R, S and SA graph.
 
     *Departures.* Any number of rows may come at an instant. They are taken in the order
-    of the table. Rows leave memory with their last match, and no row leaves while
-    another is held that gains no more up to any instant. So there are far fewer memory
-    states, and one of the best is among them. ``prefilter="relation"`` is the paper's
-    algorithm, with formula (8): rows also leave when all relation rows have ended that
-    were active when they came. If several ways are equally good, the first one found is
-    taken. Line 39 of algorithm 3.1 is read with a strict comparison. Without that, the
-    paper's example would have importance 32 for SJA-S, not 34. Lines 37 and 38 are read
-    as the states after the last instant.
+    of the table. Rows leave memory with their last match. And a row does not leave
+    while another row is held that, up to every later instant, gains no more than it. So
+    there are far fewer memory states, and one of the best is among them.
+    ``prefilter="relation"`` is the paper's algorithm, with formula (8): rows also leave
+    when all relation rows have ended that were active when they came. If several ways
+    are equally good, the first one found is taken. Line 39 of algorithm 3.1 is read
+    with a strict comparison. Without that, the paper's example would have importance 32
+    for SJA-S, not 34. Lines 37 and 38 are read as the states after the last instant.
 
     *On Spark.* The driver reads keys, times and importances from the DataFrames, in
     order of time, then of the other columns, and finds all matches. Tasks search for
-    the best memories. There is a task for each stream, each shard, and each stretch of
-    time between instants at which no row in memory has a match to come. They find what
-    is found in local tables of that order, to the last bit. Rows that share a memory in
-    such a stretch cannot be searched apart, because rows of different keys compete for
-    the same room. So components of the relation are tasks of their own only as shards,
-    with a memory each. If few rows have matches to come, there are many stretches: 6000
-    in 100,000 instants of the streams of the paper's figure 4. If windows are long or
-    ``prefilter="none"``, there is one stretch, and each shard has two tasks.
+    the best memories. Time is cut at the instants after which no row in memory has a
+    match to come. There is a task for each stream, each shard, and each stretch of time
+    between two cuts. Results are those of local tables of that order, to the last bit.
+    Rows that share a memory in such a stretch cannot be searched apart, because rows of
+    different keys compete for the same room. So a component of the relation can be a
+    task of its own only if it is a shard with a memory of its own. If few rows have
+    matches to come, there are many stretches: 6000 in 100,000 instants of the streams
+    of the paper's figure 4. If windows are long or ``prefilter="none"``, there is one
+    stretch, and each shard has two tasks.
 
     *Guarantee.* Optimal. Archives with too many memory states are refused.
 

@@ -43,10 +43,12 @@ from shedjoin.types import BoolArray, IntArray, Record
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 8, 1 << 14
 _LEARNING_BLOCK = 1 << 9
 _BLOCKS, _BLOCKS_IF_RENEWED = 8, 32
-"""About how many blocks a window has if scores depend on what is learned: arrivals of a
-block are scored by what was known before it. There are more blocks if keys change."""
+"""About how many blocks a window has if scores depend on what is learned. Arrivals of a
+block are scored by what was known before it, so there are more blocks if keys change.
+"""
 _RENEWED = 1.0 / 16.0
-"""Keys are taken to change if newly frequent ones have more of the results."""
+"""Keys count as changing if keys that became frequent lately have more than this part
+of the results."""
 
 
 class Rounds:
@@ -101,7 +103,8 @@ class Rounds:
     def run(self, arrivals: Ordered) -> Iterator[Pairs]:
         """Join a part; yield matches as (arrival, place of the resident).
 
-        Residents may have moved to other slots since the part before.
+        Between two parts, residents may move to other slots. So candidates are
+        forgotten first.
         """
         self._arrivals = arrivals
         self._show_models()
@@ -156,7 +159,11 @@ class Rounds:
         self.room.tally[EVICTED] += store.shed_surplus()
 
     def value_residents(self) -> None:
-        """Score residents again if their importance has changed; lots are kept."""
+        """Score residents again if their importance has changed.
+
+        Samples keep the scores that they drew on arrival. A policy that reads partners
+        scores all residents before every block anyway.
+        """
         policy = self._shedding.policy
         anyway = policy.samples or "partners" in policy.reads
         if self._store.revalued and not anyway:
@@ -190,7 +197,7 @@ class Rounds:
         return min(end, time.size)
 
     def _rows_of_block(self) -> int:
-        """Size of a block: as many arrivals as fit, but a small part of the window."""
+        """Most arrivals of a block: a part of the window if the scores are learned."""
         if not self._changes:
             return self._block_rows
         models = self._store.models
@@ -240,8 +247,8 @@ class Rounds:
     def _related(self, arriving: Arriving, looks: Looks, through: Through) -> Arriving:
         """Add the keys that arrivals look for in the relation.
 
-        An arrival that has no relation row, and will never have one, cannot match. It
-        is not stored, and this does not count as shedding.
+        If the relation is fixed, an arrival without a relation row will never have one,
+        so it cannot match. It is not stored, and this does not count as shedding.
         """
         if through.is_fixed:
             alone = looks.first[1:] == looks.first[:-1]
@@ -253,7 +260,10 @@ class Rounds:
         return arriving._replace(looks=looks, expiry=expiry)
 
     def _count_results(self, found: Found) -> IntArray:
-        """Count results by arrivals, as the models do; return the arrival of each."""
+        """Add results to the counted arrivals.
+
+        Return, for each result, the index of its arrival among these.
+        """
         matches = found.matches[: int(found.cursor[0]["found"])]
         row = self._counted.place(matches["row"], matches["number"])
         size = self._counted.key.size
@@ -303,9 +313,10 @@ class Rounds:
         return self.room.for_leaving(self._store.table.size + arriving.key.size, out)
 
     def _refuse_too_large(self, arriving: Arriving) -> None:
-        """Refuse rows larger than an empty pool, for which others would have to leave.
+        """Refuse rows that are larger than their whole pool.
 
-        They count as stored and refused, like all rows that leave at once.
+        Otherwise all residents would leave for them in vain. These rows count as stored
+        and refused, as all rows do that leave at once.
         """
         capacity, pooled = self._rules.capacity, self._rules.pooled
         if arriving.size.max() <= (capacity[0] if pooled else min(capacity)):

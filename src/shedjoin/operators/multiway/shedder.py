@@ -134,7 +134,7 @@ class Shedder:
         # A row larger than its pool is shed at once; otherwise all others would be.
         gone = size > self._capacity[pool]
         surplus -= np.bincount(pool[gone], size[gone], surplus.size).astype(np.int64)
-        # Rows whose time is over are shed first: no row that is on time matches them.
+        # Rows whose time is over are shed first: only rows behind the clock match them.
         order = np.lexsort(
             (self._shedding.tie * rows.number, score, rows.remaining_us >= 0)
         )

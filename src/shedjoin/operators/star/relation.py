@@ -41,7 +41,7 @@ _LOW_BITS = (1 << 16) - 1
 class Grown(NamedTuple):
     """Relation rows that relate more than before.
 
-    They relate a new pair of rows only if one of the two comes at ``since`` or later.
+    Pairs of rows that are both older than ``since`` were related before.
     """
 
     slot: IntArray
@@ -127,7 +127,11 @@ class Relation:
 
     @property
     def most(self) -> int:
-        """Limit of the rows with one key; keys with equal low bits count as one."""
+        """Upper bound of the number of rows with one key.
+
+        Rows are counted by the low bits of their keys, so different keys may count as
+        one.
+        """
         if self._most is None:
             self._most = 1
             for side in range(_PAIR):
@@ -138,7 +142,10 @@ class Relation:
     def active(
         self, side: int, key: IntArray, time: IntArray
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield which keys have which relation rows that are active at their times."""
+        """Yield indices of keys, with the slots of their rows that are active then.
+
+        A row is active for a key if the time of the key is within its validity.
+        """
         low = np.full(key.size, -ALWAYS_US)
         for at, slot, _ in probed(
             self._rings[side], key, low, time, ROOM, in_order=True
@@ -149,7 +156,7 @@ class Relation:
     def of_both(
         self, left: IntArray, right: IntArray
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield which pairs of keys have which relation rows, active or not."""
+        """Yield indices of pairs, with the slots of their rows, active or not."""
         always = np.full(left.size, ALWAYS_US)
         none = np.zeros(left.size, np.bool_)
         rows = Related(left, right, -always, always, none)
@@ -198,13 +205,13 @@ class Relation:
         """Apply new rows, new ends and deletions.
 
         A row is identified by its keys, its begin and the columns that results contain.
-        A row that is already there gets the end of the new one. If a micro-batch has
-        two of them, the earlier end counts. A deletion concerns the rows that are equal
-        to it in all but their times. It ends those that began before it, unless they
-        have ended by then, also if they come later. A row that begins at the time of
-        the deletion takes their place. The result does not depend on the order of
-        changes within a micro-batch. The rows of a ``table`` do not change each other:
-        each counts as it is.
+        If a row comes again, its end is changed to the new one. If it comes twice in a
+        micro-batch, the earlier end counts. A deletion concerns the rows that equal it
+        in all but their times. Of these, it ends the rows that began before it, unless
+        they ended earlier. It also ends such rows if they come later. It does not end a
+        row that begins at the time of the deletion. The result does not depend on the
+        order of changes within a micro-batch. The rows of a ``table`` do not change
+        each other: each counts as it is.
         """
         if table:
             return self._all_of(changes)
@@ -234,7 +241,10 @@ class Relation:
     def _changed(
         self, slots: IntArray, former: IntArray, first: int
     ) -> tuple[Grown, IntArray, IntArray]:
-        """Effects on rows; those from slot ``first`` on are new."""
+        """Find which rows relate more, which ends moved, and which ends are sooner.
+
+        ``former`` are the ends before the changes. Slots from ``first`` on are new.
+        """
         end, old = self.end[slots], slots < first
         longer = slots[old & (end > self.reached[slots])]
         since = self.reached[longer]
@@ -255,7 +265,7 @@ class Relation:
         return Applied(new, Grown(slot, np.full(new.size, -ALWAYS_US)), none, none)
 
     def append(self, rows: Related) -> None:
-        """Add rows that are new; a deletion has its time as begin, and no end."""
+        """Add new rows. A deletion begins at its time, and is never active."""
         first, count = self.count, rows.begin.size
         if not count:
             return
@@ -320,7 +330,7 @@ class Relation:
 
 
 def waited_until(watermark_ms: int, delay_us: int) -> int:
-    """Time up to which rows wait no longer for relation rows, given a watermark."""
+    """Time up to which stream rows no longer wait for relation rows."""
     return 1000 * watermark_ms - delay_us if watermark_ms > 0 else -ALWAYS_US - 1
 
 
@@ -345,7 +355,10 @@ def late_changes(
 
 
 def _distinct(changes: Related) -> IntArray:
-    """Indices of changes that differ in more than their end; the earliest counts."""
+    """Indices of changes without repetitions, which differ only in their end.
+
+    Of those, the change with the earliest end is taken.
+    """
     begin = np.where(changes.deleted, changes.end, changes.begin)
     named = changes.deleted, begin, changes.others, changes.right, changes.left
     order = np.lexsort((changes.end, *named))
