@@ -82,7 +82,7 @@ class Routes(NamedTuple):
 
 
 def _components(left: IntArray, right: IntArray) -> IntArray:
-    """Number of the connected component of each relation row."""
+    """For each relation row, the number that identifies its component."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -15,7 +15,7 @@ from shedjoin.errors import ParameterError, ShedjoinError
 from shedjoin.spec.streams import JoinSpec
 
 _REASON = 400
-"""Most characters of a reason, which may show long values."""
+"""Longest reason that is kept, in characters. It may show long values."""
 KEPT = 50
 """Entries that a record keeps. Older ones are dropped, but not what they have set."""
 

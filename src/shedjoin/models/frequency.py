@@ -21,13 +21,14 @@ from shedjoin.types import FloatArray, IntArray
 _RESCALE_AT = 64.0
 SLOW, FAST = 0, 1
 _LONG_AGO = 0.5**64
-"""Least value for what is left of a count: older arrivals make no difference."""
+"""A key that began more than 64 half-lives ago counts as if it began then."""
 FEWEST, MOST = 1 << 10, 1 << 16
 """Number of keys that there is room for, initially and at most."""
 _FEW_OF = 16
-"""Fewer new arrivals than this part of the room for keys make no difference."""
+"""The table is examined again after a 16th of its room in new arrivals."""
 _FULL, _ALIVE = 0.7, 0.2
-"""A table is full if this part of its places has counts of at least the second number.
+"""Full: over 70 % of the places have a count of at least 0.2.
+
 The count of a key that came once is below that after somewhat more than two
 half-lives."""
 
@@ -77,7 +78,7 @@ class Frequency:
         return int(self.table.tag.size)
 
     def is_full(self, clock_us: int) -> bool:
-        """Whether keys replace others that came lately, or soon will.
+        """Whether new keys push out keys that are still in use, or soon will.
 
         The table is examined only after enough arrivals to make a difference.
         """
@@ -155,9 +156,10 @@ class Frequency:
     def come_since(
         self, stream: int, key: IntArray, clock_us: int, passed_us: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Arrivals of keys per half-life, if they came evenly, and when they began.
+        """Rate of each key, and how long ago it began.
 
-        The second is in half-lives before the clock. It follows from the counts at the
+        The first is in arrivals per half-life, taken as even. The second is in
+        half-lives before the clock. It follows from the counts at the
         two paces.
         """
         slow, fast = (

@@ -24,13 +24,14 @@ class Expected(Policy):
     *Source.* Combines the two models of Srivastava and Widom [1]_, sections 3.2 and
     3.3, which the paper treats apart.
 
-    *Symbols.* p(k) becomes p(l, k): results per second at age k of rows whose key is
-    frequent to level l (half octaves of the decayed count) on the other stream.
+    *Symbols.* The paper's p(k), with k an age, becomes p(l, k): results per second at
+    age k of rows whose key is frequent to level l (half octaves of the decayed count)
+    on the other stream.
 
     *Departures.* The combination is our own. The table is learned on the monitored
     slice. Cells with little evidence are drawn towards the product of the rates of
-    their level and their age. The slice also shows how many times as often rows of a
-    size match as rows of equally frequent keys.
+    their level and their age. The slice also gives a factor for size: matches of rows
+    of that size, relative to all rows with equally frequent keys.
 
     *Guarantee.* None beyond those of ``Prob`` and ``Age`` in their models.
 
@@ -74,7 +75,10 @@ class Expected(Policy):
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: best mean rate of results from its age on, per byte."""
+        """Worth of each row, per byte.
+
+        It is the highest mean rate of results over any span that begins at its age.
+        """
         return residents.priority() * residents.size_factor() / residents.size
 
 
@@ -130,6 +134,10 @@ class Valued(Policy):
         return "valued"
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: best mean rate of importance from its age on, per byte."""
+        """Worth of each row, per byte.
+
+        It is the highest mean rate of results over any span that begins at its age,
+        times the mean importance of a result with this row.
+        """
         rate = residents.priority() * residents.size_factor() / residents.size
         return rate * residents.mean_worth()

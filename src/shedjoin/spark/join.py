@@ -136,7 +136,10 @@ def _check_engine(
     *,
     streaming: bool,
 ) -> None:
-    """Refuse arguments of the Spark calls that this join or its frames do not have."""
+    """Refuse ``control``, ``event_time`` and CPU budgets where they are not supported.
+
+    Either this kind of join does not support them, or a batch frame does not.
+    """
     budget = None if spec.shedding is None else spec.shedding.budget
     if not isinstance(control, Control | None):
         raise ParameterError(
@@ -234,8 +237,8 @@ def _usable(
 ) -> DataFrame:
     """Rows that can match: with a key and a time, as Spark's own inner join filters.
 
-    The filter is Spark's, which puts it below the watermark as in its own join. So a
-    row without a key does not move the watermark.
+    Spark itself evaluates the filter, and moves it below the watermark as in its own
+    join. So a row without a key does not move the watermark.
     """
     own = spec.streams[stream]
     # Columns get names by place: mapInArrow cannot refer to dots or backticks.

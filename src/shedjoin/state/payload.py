@@ -131,7 +131,10 @@ class Payload:
     def by_segment(
         self, ids: IntArray, owner: IntArray, row: IntArray
     ) -> Iterator[tuple[pa.RecordBatch, IntArray, IntArray]]:
-        """Group rows by segment: yield its rows, the rows asked for, and their indices.
+        """Group rows by segment.
+
+        Yield the segment's batch, the row numbers wanted from it, and their positions
+        in the input.
 
         ``ids[owner]`` are the numbers of the segments that the rows lie in.
         """

@@ -99,7 +99,8 @@ def cheapest_matches(work: float, component: MatchGraph, *, costs: Costs) -> Boo
     its matches, so a match is cheap if its rows have many. The selection ends with the
     first match that does not fit.
 
-    *Symbols.* The cost of a match C(e), the matches of its rows u_1 and v_1.
+    *Symbols.* C(e) is the cost of a match; u_1 and v_1 are the numbers of matches of
+    its rows.
 
     *Departures.* In ascending order of cost, as in ``greedy_max_subset``. If costs are
     equal, matches of the first left row come first, then those of the first right row.

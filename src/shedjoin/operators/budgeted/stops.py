@@ -16,7 +16,7 @@ class Stops:
     store : BudgetedStore
         The residents.
     rules : Rules
-        The join.
+        Windows, capacities and discipline, as kernels need them.
     verbs : Verbs
         Calls the policy.
     block_rows : int

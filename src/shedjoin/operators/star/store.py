@@ -57,8 +57,8 @@ class StarStore(WindowStore):
             *(workspace, payload, stored.seed, own), opened=opened, tells=self.tells
         )
         self.floor_us = (-ALWAYS_US, -ALWAYS_US)
-        """Horizons of former micro-batches. A longer delay would move horizons back,
-        but rows that have left do not return."""
+        """Horizons of former micro-batches. Horizons never move back, even if the delay
+        is made longer, since rows that have left do not return."""
         self.gone: list[IntArray] = []
         self.moved = np.zeros(0, np.int64)
         """Relation rows whose end moved in this micro-batch."""
@@ -101,8 +101,8 @@ class StarStore(WindowStore):
         """Remove residents that nothing can match any more.
 
         That is when their time is over, or when all relation rows that were active at
-        their time have ended. Relation rows may be late by the delay. Residents without
-        any wait that long.
+        their time have ended. Relation rows may be late by the delay, so a resident
+        that has no relation row is kept until the delay has passed.
         """
         before_us = self.passed_us
         super().expire(watermark_ms)
@@ -119,7 +119,7 @@ class StarStore(WindowStore):
         self.moved = self.moved[:0]
 
     def dead(self) -> IntArray:
-        """Places of all rows of segments that left before they expired."""
+        """Places of rows that left early but whose segment is still stored."""
         found = [np.zeros(0, np.int64)]
         for stream in self.streams:
             for run in self.runs[stream]:
@@ -145,7 +145,10 @@ class StarStore(WindowStore):
         return max(super().horizon_us(stream), self.floor_us[stream])
 
     def _judged(self, stream: int, before_us: int, now_us: int) -> IntArray:
-        """Residents for which relation rows could still come before, and now cannot."""
+        """Residents for which no late relation rows can arrive any more.
+
+        They could arrive until ``before_us``, but no longer at ``now_us``.
+        """
         low, high = before_us - self.delay_us, now_us - self.delay_us
         found = [np.zeros(0, np.int64)]
         for run in self.runs[stream]:
@@ -156,7 +159,7 @@ class StarStore(WindowStore):
         return np.concatenate(found)
 
     def _residents_of(self, stream: int, relation_rows: IntArray) -> IntArray:
-        """Residents with keys of some relation rows, from the begin of these on."""
+        """Residents with the key of a given relation row, not older than its begin."""
         relation, ring = self.relation.rows, self.rings[stream]
         key, place = np.unique(
             relation.keys(stream)[relation_rows], return_inverse=True
@@ -171,7 +174,7 @@ class StarStore(WindowStore):
         return np.concatenate(found)
 
     def _leave(self, stream: int, slots: IntArray, now_us: int) -> None:
-        """Remove those of some residents whose relation rows have all ended."""
+        """Of the given residents, remove those whose relation rows have all ended."""
         ring = self.rings[stream]
         hot = ring.hot(slots)
         due = hot.time <= now_us - self.delay_us
