@@ -185,6 +185,7 @@ def test_other_names_and_delays(spark: SparkSession, old: Path, folder: Path) ->
     assert len(run(other, folder).rows) == 300
 
 
+@pytest.mark.long
 def test_a_budget_comes_and_goes(spark: SparkSession, tmp_path: Path) -> None:
     streams = Streams(tmp_path / "in", spark)
     ample = shedjoin.Budget(rows=100_000)

@@ -131,7 +131,7 @@ SAMPLED = ("left", "right", "_weight", "_cluster")
     "keep",
     [
         Sample(),
-        Sample(of=("left_price", None)),
+        pytest.param(Sample(of=("left_price", None)), marks=pytest.mark.long),
         pytest.param(Sample(by=Uniform(seed=5)), marks=pytest.mark.long),
     ],
     ids=["best", "by value", "uniform"],
