@@ -151,8 +151,9 @@ class JoinProcessor(Shipped, StatefulProcessor):
         query = local_property("sql.streaming.queryId") or "batch"
         place = self._numbers.index(number)
         owner = Owner(query, self._name, self._spec.fingerprint(), place)
-        is_first = self._durable and local_property("streaming.sql.batchId") == "0"
-        state = MapStateBlobs(self._state, new=is_first)
+        # Until there is a watermark, a shard may have no state yet.
+        may_be_new = self._durable and timer.getCurrentWatermarkInMs() <= 0
+        state = MapStateBlobs(self._state, new=may_be_new)
         shard = SparkShard(self._spec, owner, state, self._handle, self._settings)
         if self._relation is not None:
             shard.relation = self._relation.opened().of_shard(place)
