@@ -178,6 +178,12 @@ def test_what_to_write_instead(given: dict[str, Any], fix: str) -> None:
     assert fix in raised.value.fix
 
 
+def test_a_bare_relation_of_a_lookup_join() -> None:
+    rows, relation = BATCHES[0]
+    with pytest.raises(ParameterError, match="not a relation"):
+        local.lookup_join([(rows,)], relation, on="ad_id", time="shown_at")
+
+
 def test_rows_as_text() -> None:
     with pytest.raises(ParameterError, match=r"write Budget\(rows=100\)"):
         Budget(rows="100")  # type: ignore[arg-type]

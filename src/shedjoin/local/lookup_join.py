@@ -75,7 +75,7 @@ def lookup_join(  # noqa: PLR0913  (mirrors shedjoin.lookup_join)
     >>> run.results.select(["ad", "bid"]).to_pylist()
     [{'ad': 1, 'bid': 5}]
     """
-    shards = lookup_shards(options) or 1
+    shards = lookup_shards(relation, options) or 1
     runner: Runner | None = None
     for tables, changing in with_relation_rows(batches, relation.rows, ("rows",)):
         if runner is None:

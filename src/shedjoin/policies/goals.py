@@ -186,12 +186,6 @@ def shedding_of(
             f"{policy!r} saves work and knows no importance.",
             fix=f"write keep=policies.{policy!r}.",
         )
-    if not isinstance(recompute, Recompute):
-        raise ParameterError(
-            f"recompute={recompute!r} is not a scheme.",
-            fix="write Options(recompute=Amortised()), or Successive(), Every(10) or "
-            "Adaptive().",
-        )
     load = ValuePni(valued=isinstance(goal, MostImportant))
     written = "" if keep is None else repr(keep)
     return Shedding(

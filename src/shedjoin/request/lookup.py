@@ -56,8 +56,9 @@ class Lookup:
     added: tuple[str, ...]
 
 
-def lookup_shards(options: Options) -> int | None:
-    """Number of shards; refuse the options that a lookup join does not have."""
+def lookup_shards(relation: object, options: Options) -> int | None:
+    """Number of shards; refuse arguments that need no look at columns to be wrong."""
+    check_relation_given(relation, "relation")
     if checked(options).cells is not None:
         given = f"cells={options.cells!r}"
         check_combination(JoinKind.LOOKUP, [(Feature.CELLS, given)])
@@ -74,7 +75,6 @@ def lookup_of(
     stream: Stream, relation: Stream, asked: Relation, on: object, time: str | None
 ) -> Lookup:
     """Check the arguments of a lookup join against its columns."""
-    check_relation_given(asked, "relation")
     if asked.left is not None or asked.right is not None:
         raise ParameterError(
             f"Relation(left={asked.left!r}, right={asked.right!r}) names keys of two "

@@ -12,17 +12,17 @@ def event_time(stream: Stream, given: str | None) -> str:
     """Find the event time of a stream: the given column, or that of the watermark."""
     if given is not None:
         (time,) = stream.resolve(given)
-        check_is_time(stream, time)
-        if stream.is_running and time not in stream.lags_us:
-            raise ColumnError(
-                f"the {stream.name} stream has no watermark on {time!r}.",
-                fix=_watermark_for(stream, time),
-            )
     elif len(stream.marked) == 1:
         (time,) = stream.marked
     else:
         raise _no_time(stream)
     check_is_time(stream, time)
+    unmarked = given is not None and time not in stream.lags_us
+    if stream.is_running and unmarked:
+        raise ColumnError(
+            f"the {stream.name} stream has no watermark on {time!r}.",
+            fix=_watermark_for(stream, time),
+        )
     return time
 
 

@@ -15,6 +15,15 @@ _DEGREE = 12
 
 
 @cache
+def check_level(level: float) -> None:
+    """Refuse a level that is no share."""
+    if not 0.0 < level < 1.0:
+        raise ParameterError(
+            f"level={level!r} is not a share between 0 and 1.",
+            fix="pass level=0.95 for 95 % intervals.",
+        )
+
+
 def log_quantile(level: float) -> tuple[float, ...]:
     """Coefficients of ``log t`` as a polynomial in 1 / degrees of freedom.
 
@@ -53,11 +62,7 @@ def log_quantile(level: float) -> tuple[float, ...]:
     """
     from scipy.special import stdtrit
 
-    if not 0.0 < level < 1.0:
-        raise ParameterError(
-            f"level={level!r} is not a share between 0 and 1.",
-            fix="pass level=0.95 for 95 % intervals.",
-        )
+    check_level(level)
 
     def exact(inverse: FloatArray) -> FloatArray:
         return cast("FloatArray", np.log(stdtrit(1 / inverse, (1 + level) / 2)))

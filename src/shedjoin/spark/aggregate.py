@@ -9,7 +9,7 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 
 from shedjoin.errors import ParameterError
 from shedjoin.sampling.aggregates import Aggregate, Avg, Count, Sum
-from shedjoin.sampling.student import log_quantile
+from shedjoin.sampling.student import check_level
 from shedjoin.spark import windows
 from shedjoin.spark.estimate import check_number, estimate
 from shedjoin.spark.event_time import Time, is_sampled
@@ -30,7 +30,7 @@ def aggregate(
 ) -> DataFrame:
     """Aggregate joined rows by windows; see :func:`shedjoin.aggregate`."""
     _check_named(aggregates)
-    log_quantile(level)  # refuses a wrong level, also if no interval is computed
+    check_level(level)
     if is_sampled(results) or {WEIGHT_COLUMN, CLUSTER_COLUMN} <= {*results.columns}:
         return estimate(
             results,

@@ -93,10 +93,9 @@ def planned(
     session = frames[0].sparkSession
     streaming = frames[0].isStreaming
     _check_engine(spec, event_time, control, streaming=streaming)
-    check_workers(session)
+    _prepare(frames[0], streaming=streaming)
     check_name(frames, name)
     spec = replace(spec, lateness_us=1000 * longest_delay_ms(frames))
-    (_require_rocksdb if streaming else _meet_the_coordinator)(frames[0])
     steered = control is not None
     packed, fixed = _packed(
         frames, spec, name, numbers, worth, relation, steered=steered
@@ -157,6 +156,15 @@ def _check_engine(
     if budget is not None and budget.cpu is not None and not streaming:
         asked.append((Feature.TIME_OF_TABLES, repr(budget)))
     check_combination(spec.join_kind, asked)
+
+
+def _prepare(frame: DataFrame, *, streaming: bool) -> None:
+    """Make sure that workers can run the join, and that Spark can hold its state."""
+    check_workers(frame.sparkSession)
+    if streaming:
+        _require_rocksdb(frame)
+    else:
+        _meet_the_coordinator(frame)
 
 
 def _packed(

@@ -32,7 +32,7 @@ def lookup_join(
     options: Options,
 ) -> DataFrame:
     """Join a DataFrame with a relation; see :func:`shedjoin.lookup_join`."""
-    shards = lookup_shards(options)
+    shards = lookup_shards(relation, options)
     own = stream_of(stream, STREAM)
     columns = relation_of(relation.rows, own)
     lookup = lookup_of(own, columns, relation, on, time)
