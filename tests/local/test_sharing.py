@@ -208,7 +208,9 @@ def with_texts(frequent: int, rare: int) -> Batches:
 
 
 @pytest.mark.parametrize(
-    ("frequent", "rare", "part"), [(10, 2_000, 0.97), (2_000, 10, 0.8)], ids=str
+    ("frequent", "rare", "part"),
+    [pytest.param(10, 2_000, 0.97, marks=pytest.mark.long), (2_000, 10, 0.8)],
+    ids=str,
 )
 def test_bytes_go_where_a_byte_brings_most(
     frequent: int, rare: int, part: float

@@ -48,6 +48,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         r"discipline='probe'\) is not known",
     ),
     "a budget as a dict": ({"budget": {"rows": 5}}, "is not a budget"),
+    "three delays": (
+        {"lateness": ("0 seconds", "0 seconds", "0 seconds")},
+        r"lateness has 3 durations, and the join has 2 streams",
+    ),
     "half a shard": ({"shards": 1.5}, r"shards=1.5\) is not a count"),
     "no scheme": (
         {"budget": Budget(rows=5), "recompute": "often"},

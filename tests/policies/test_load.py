@@ -31,7 +31,7 @@ from shedjoin.spec.report import Report
 from support.asked import asked
 
 KEYS, ROWS, BATCHES, FROM = 200, 250, 60, 12
-KINDS = ("direct", "inverse", "uncorrelated")
+KINDS = ("direct", "inverse", pytest.param("uncorrelated", marks=pytest.mark.long))
 POLICIES = (CoinFlip(), InsertNoProbe(), ProbeNoInsert(), OnlineMaxSubset(), ValuePni())
 OPTIONS: dict[str, Any] = {
     "on": "k",

@@ -42,7 +42,14 @@ def rows_of(name: str, number: int) -> pa.Table:
     return pa.table(columns)
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param("key", marks=pytest.mark.long),
+        "key and band",
+        pytest.param("where", marks=pytest.mark.long),
+    ],
+)
 def test_streams_restarted(case: str, spark: SparkSession, tmp_path: Path) -> None:
     """Stopped and started again, it keeps the same rows as without Spark."""
     on, budget = CASES[case]

@@ -28,7 +28,7 @@ from .queries import Run, run, same
 pytestmark = pytest.mark.spark
 LONG = [
     pytest.param(chain, marks=pytest.mark.long)
-    for chain in ("three", "sums_joined", "four")
+    for chain in ("joined_again", "three", "sums_joined", "four")
 ]
 
 
@@ -241,7 +241,7 @@ def test_duplicates_within_the_watermark(streams: Streams) -> None:
         assert all(b - a > delay for a, b in pairwise(kept))
 
 
-@pytest.mark.parametrize("chain", ["joined_again", *LONG])
+@pytest.mark.parametrize("chain", LONG)
 def test_joined_again(chain: str, streams: Streams) -> None:
     found, native = run_side_by_side(streams, chain, f"{chain}_natively")
     assert len(native.rows) > 500

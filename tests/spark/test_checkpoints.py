@@ -94,17 +94,20 @@ def test_unchanged(spark: SparkSession, old: Path, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
-        (
+        pytest.param(
             {"within": Within(before="1 minute", after="2 minutes")},
             "rows of the left stream wait 60 s in it, and 120 s now",
+            id="window",
+            marks=pytest.mark.long,
         ),
-        (
+        pytest.param(
             {"on": {"left": ["k", "left"], "right": ["k", "right"]}},
             "the left stream has the key columns ['k'] in it and ['k', 'left'] now",
+            id="keys",
+            marks=pytest.mark.long,
         ),
-        ({"shards": 3}, "it has 2 shards, the query has 3"),
+        pytest.param({"shards": 3}, "it has 2 shards, the query has 3", id="shards"),
     ],
-    ids=["window", "keys", "shards"],
 )
 def test_another_join(
     changed: dict[str, Any], named: str, spark: SparkSession, old: Path, folder: Path

@@ -65,7 +65,10 @@ def test_equals_native(seed: int, spark: SparkSession, tmp_path: Path) -> None:
     ).reports
 
 
-@pytest.mark.parametrize("silent", [0, 1], ids=["left", "right"])
+@pytest.mark.parametrize(
+    "silent",
+    [pytest.param(0, id="left"), pytest.param(1, id="right", marks=pytest.mark.long)],
+)
 def test_a_side_without_files(silent: int, spark: SparkSession, tmp_path: Path) -> None:
     """Spark then plans that side away; all shards must still learn the watermark."""
     keys = list(range(20))

@@ -147,7 +147,9 @@ def streams(
     }
 
 
-@pytest.mark.parametrize("case", ["split cells", "greater"])
+@pytest.mark.parametrize(
+    "case", [pytest.param("split cells", marks=pytest.mark.long), "greater"]
+)
 def test_streams_restarted(
     case: str, spark: SparkSession, folder: Path, tmp_path: Path
 ) -> None:

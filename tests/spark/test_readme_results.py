@@ -17,7 +17,7 @@ from shedjoin.lab.quality import cluster_interval
 from .queries import Rows, run_both
 from .sources import Sources
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 BATCHES = local.clicks(impressions=50_000, batches=12, seed=1)
 SMALL, AMPLE = Budget(rows=2000), Budget(rows=60_000)
@@ -102,7 +102,6 @@ def test_a_part_of_the_exact_result(
     assert said.high - said.low < 0.3 * revenue
 
 
-@pytest.mark.long
 def test_all_of_it_with_an_ample_budget(
     streams: tuple[DataFrame, DataFrame], exact: Rows, tmp_path: Path
 ) -> None:

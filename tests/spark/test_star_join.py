@@ -87,7 +87,9 @@ def test_killed_and_restarted(
     assert same(map(tuple, found), map(tuple, theirs))
 
 
-@pytest.mark.parametrize("shape", ["components", "relation"])
+@pytest.mark.parametrize(
+    "shape", [pytest.param("components", marks=pytest.mark.long), "relation"]
+)
 def test_a_table(shape: str, spark: SparkSession, folder: Path, tmp_path: Path) -> None:
     tables = archived(spark, folder)
     shards = 3
@@ -123,7 +125,9 @@ def test_a_table(shape: str, spark: SparkSession, folder: Path, tmp_path: Path) 
             assert f"_by_{shape}_of_at_most_" in plan
 
 
-@pytest.mark.parametrize("changing", [True, False])
+@pytest.mark.parametrize(
+    "changing", [True, pytest.param(False, marks=pytest.mark.long)]
+)
 def test_a_budget(
     changing: bool, spark: SparkSession, folder: Path, tmp_path: Path
 ) -> None:

@@ -58,6 +58,7 @@ def part(found: Run, tag: str) -> Rows:
     return [row[1:] for row in found.rows if row[0] == tag]
 
 
+@pytest.mark.long
 def test_alone(frames: Frames, tmp_path: Path) -> None:
     """What the others are compared with is what Spark gives, and they differ."""
     found = run(tagged(frames, "fifo", Fifo(), "one"), tmp_path)

@@ -37,6 +37,13 @@ class Settings:
         """How far the watermark of each stream stays behind its greatest time."""
         given = self.lateness
         if isinstance(given, tuple):
+            if len(given) != len(names):
+                raise ParameterError(
+                    f"lateness has {len(given)} durations, and the join has "
+                    f"{len(names)} streams ({', '.join(names)}).",
+                    fix='pass one duration for all, like lateness="10 seconds", or '
+                    "one for each stream.",
+                )
             given = dict(zip(names, given, strict=True))
         each = given if isinstance(given, Mapping) else dict.fromkeys(names, given)
         return [*map(parse_duration, by_name("lateness", each, names))]
