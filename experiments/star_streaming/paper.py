@@ -8,31 +8,39 @@ from experiments.star_streaming import efficacy, example, online, prefilter
 PARTS = [example.measure, efficacy.measure, prefilter.measure, online.measure]
 
 INTRO = """\
-K. Towne, Q. Zhu, C. Zuzarte, W.-C. Hou, "Window Query Processing for Joining Data
-Streams with Relations", CASCON 2007. Every number comes from
-`shedjoin.lab.offline`, and those of figure 6 from the operator (`shedjoin.local.join`).
-Written by `python -m experiments star_streaming`{quick}.
+This page compares the library with a paper on joins of two streams through a
+relation: K. Towne, Q. Zhu, C. Zuzarte, W.-C. Hou, "Window Query Processing for
+Joining Data Streams with Relations", CASCON 2007. Every number comes from
+`shedjoin.lab.offline`. Those of figure 6 come from the operator
+(`shedjoin.local.join`). `python -m experiments star_streaming` writes this
+page{quick}.
 
-OSSJ is `star_optimum`, SJA-S the same with `most="results"`, EXACT is `star_join`;
-RAND-S sheds a row at random, which may be the one that comes; in figure 6, too, it is a
-simulation of this experiment, as no policy of the operator draws anew at each shed. All
-shed before they join, and none lets rows in that match no row of the relation.
+- OSSJ is `star_optimum`: the choice of rows that gives the greatest importance.
+- SJA-S is `star_optimum` with `most="results"`.
+- EXACT is `star_join`.
+- RAND-S sheds a random row, which may be the row that comes. In figure 6, it is also
+  a simulation of this experiment, because no policy of the operator draws anew at
+  each shed.
 
-*Published* is what the text of the paper states; its figures are not available as
-numbers. *Reference*, in brackets, is what independent plain simulations gave on the
-same streams, where it does not depend on importances.
+All of them shed before they join. None of them stores rows that match no row of the
+relation.
 
-One row of each stream comes at an instant, N = {rows}, and windows are of m = 10
-instants, in figure 6 of 50. Values are from 0 to 99: those of R follow Zipf's law with
-exponent 1, those of S and the pairs in F are uniform. The paper does not say how many
-values there are, nor what importances; here they rise from 1 for the most frequent
-value of a stream to 10 for the rarest, in even steps. Importances of equally large
-results differ: SJA-S takes the first that it finds, as the paper's algorithm does
+*Published* is what the text of the paper states. Its figures are not available as
+numbers. The *reference*, in brackets, comes from independent plain simulations on the
+same streams. It is given where it does not depend on importances.
+
+One row of each stream comes at an instant, and N = {rows}. Windows are of m = 10
+instants, in figure 6 of 50. Values are from 0 to 99. The values of R follow Zipf's
+law with exponent 1. Those of S and the pairs in F are uniform. The paper does not say
+how many values there are, nor how important they are. Here, importances rise in even
+steps, from 1 for the most frequent value of a stream to 10 for the rarest. Several
+choices of rows may give equally many results, but different importance. SJA-S takes
+the first one that it finds, as the algorithm of the paper does
 (`prefilter="relation"`).
 
 The heuristics of figure 6 are the policies `Dgl(alpha=50, beta=1)`, `DimpProb`,
-`SimpProb` and `Simp`, with `discipline="shed_then_probe"`, `recompute=Successive()` and
-half of the memory for each stream. Rows of the same instant count as partners."""
+`SimpProb` and `Simp`, with `discipline="shed_then_probe"`, `recompute=Successive()`
+and half of the memory for each stream. Rows of the same instant count as partners."""
 
 
 def intro(session: Session) -> str:

@@ -106,8 +106,8 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     Returns
     -------
     DataFrame
-        Keys that have the same name in both streams once, then the other columns of
-        left and of right.
+        Keys that have the same name in both streams, each as one column. Then the other
+        columns of the left stream, and those of the right stream.
     """
     asked = Asked(
         on=on,
@@ -178,9 +178,9 @@ def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
     Returns
     -------
     DataFrame
-        Keys that have the same name in all streams once, then the other columns,
-        stream by stream. If several streams have a column of the same name, ``_`` and
-        the name of the stream are appended to it.
+        Keys that have the same name in all streams, each as one column. Then the other
+        columns, stream by stream. If several streams have a column of the same name,
+        ``_`` and the name of the stream are appended to it.
     """
     check_streams(streams)
     asked = Asked(

@@ -1,4 +1,4 @@
-"""Public calls: lookups in a relation, and relations in tables that are polled."""
+"""The public calls for lookups in a relation, and for tables that are polled."""
 
 from __future__ import annotations
 
@@ -85,8 +85,8 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
     A thread of the driver reads the table at intervals and compares it with the reading
     before. It writes the rows that were inserted and deleted to a folder, as numbered
     versions. The stream reads these versions. Spark logs in the checkpoint how far it
-    has read: after a restart the same changes are read again, and then those that the
-    table has had since.
+    has read. After a restart, the micro-batch that was not finished reads the same
+    changes again. Later micro-batches read the changes that the table has had since.
 
     Parameters
     ----------

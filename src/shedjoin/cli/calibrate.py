@@ -41,7 +41,7 @@ def measure(
     """
     from shedjoin.spark.calibration import calibrate
 
-    # Otherwise workers run the python3 that is first on the path, perhaps without us.
+    # Otherwise workers run the first python3 on the path, which may lack this package.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     costs = calibrate(scratch, shards, tell=Console(stderr=True).print)
     table = Table("seconds", "of", box=None)

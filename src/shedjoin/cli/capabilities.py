@@ -16,7 +16,7 @@ def print_page() -> None:
 
 
 def page() -> str:
-    """Give the table of joins against features, and the reasons below it."""
+    """Return the table of joins against features, and the reasons below it."""
     reasons: dict[tuple[str, str], int] = {}
     rows = [*_header()]
     for feature in Feature:

@@ -67,7 +67,7 @@ def list_messages(folder: Folder) -> None:
 
 
 def _sets(message: Path) -> str:
-    """Settings of a message, shortened; empty if it cannot be read."""
+    """The settings of a message, shortened; empty if the message cannot be read."""
     try:
         settings = decode_message(message.read_bytes())
     except (OSError, ShedjoinError):
@@ -89,6 +89,6 @@ def _show_loads(control: Control) -> None:
 
 
 def fail(problem: str, fix: str) -> NoReturn:
-    """Print what is wrong and how to mend it, and exit with the status of misuse."""
+    """Print what is wrong and how to mend it; exit with the status of a usage error."""
     Console(stderr=True).print(f"{problem}\nFix: {fix}", markup=False, highlight=False)
     raise typer.Exit(2)

@@ -68,7 +68,8 @@ def measure(  # noqa: PLR0913  (a parameter for each option)
 ) -> None:
     """Measure recall against memory on archived streams, before a query is started.
 
-    --within holds in both directions. --after alone is for right rows that come later.
+    --within limits the time in both directions. Use --after alone if right rows always
+    come later than left rows.
     """
     keys = [name.partition("=") for name in on.split(",")]
     carried = [own.split(",") for own in columns] if columns else (None, None)

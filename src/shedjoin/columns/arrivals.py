@@ -32,7 +32,7 @@ class Blob(NamedTuple):
 
 
 class Chunk(NamedTuple):
-    """Arrivals of one stream without late ones; ``seen`` counts all that came."""
+    """Arrivals of one stream that are not late; ``seen`` counts late rows as well."""
 
     stream: int
     rows: pa.RecordBatch
@@ -41,7 +41,7 @@ class Chunk(NamedTuple):
 
 
 def digest(payload: bytes | pa.Buffer) -> bytes:
-    """Identity of a blob."""
+    """The SHA-256 of a blob, which identifies it."""
     return hashlib.sha256(payload).digest()
 
 
@@ -84,7 +84,10 @@ def timely(stream: int, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int) -> C
 def on_time(
     stream: int, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int
 ) -> tuple[IntArray | None, Hot]:
-    """Indices of the rows on time, or None if all are, and their hot columns."""
+    """Positions of the rows on time, or None if all are; and their hot columns.
+
+    Hot columns are key and time as integers.
+    """
     hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
     late_us = spec.late_us(stream, late_ms)
     taken = (hot.time > late_us) & (hot.time < _END_US)

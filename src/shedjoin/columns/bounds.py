@@ -1,8 +1,9 @@
-"""Bounds: the range of order codes that a row allows the rows of other streams.
+"""Bounds: for a row, the range of order codes that matching rows of other streams have.
 
-Every term is such a range, and its ends are exact. Floating-point subtraction rounds,
-but it is monotonic. So the numbers within ``eps`` of a value have no gaps, and it is
-enough to find the first and the last of them.
+An order code is an integer that compares as its value does. Each predicate of a join
+allows such a range, and its ends are exact. Floating-point subtraction rounds, but it
+is monotonic. So the numbers within ``eps`` of a value have no gaps, and it is enough to
+find the first and the last of them.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ class Bounds(NamedTuple):
     inside: bool = True
 
     def take(self, at: IntArray) -> Bounds:
-        """Bounds of some of the rows."""
+        """Select the bounds of some of the rows."""
         return Bounds(self.low[at], self.high[at], self.inside)
 
     def within(self, other: Bounds) -> Bounds:
-        """Intersection of two ranges."""
+        """Intersection of two ranges, row by row."""
         low, high = np.maximum(self.low, other.low), np.minimum(self.high, other.high)
         return Bounds(low, high)
 
@@ -95,8 +96,8 @@ def _last_within(values: Reals, term: BandTerm) -> Reals:
     """Greatest x for which ``x - value``, as computed, is at most ``eps``.
 
     Usually that is value + eps or a neighbour of it. If value and eps nearly cancel
-    each other, numbers further away can qualify as well. Then the greatest is found by
-    bisection.
+    each other, numbers further away can qualify as well. Then bisection finds the
+    greatest.
     """
     real, rising = values.dtype.type, values.dtype.type(np.inf)
     with np.errstate(over="ignore"):
@@ -116,12 +117,16 @@ def _last_within(values: Reals, term: BandTerm) -> Reals:
 
 
 def _halved(values: Reals, term: BandTerm) -> Reals:
-    """Same by bisection: each value itself is near enough, and infinity is not."""
+    """Find the same number by bisection.
+
+    It starts from the value itself, which is near enough, and from infinity, which is
+    not.
+    """
     low, high = codes_of(values), codes_of(np.full_like(values, np.inf))
     left = np.flatnonzero(low + 1 != high)
     while left.size:
         a, b = low[left], high[left]
-        middle = (a & b) + ((a ^ b) >> 1)  # halfway; a + b may overflow
+        middle = (a & b) + ((a ^ b) >> 1)  # halfway; a + b could overflow
         near = _is_near(values_of(middle, term.kind), values[left], term)
         low[left], high[left] = np.where(near, middle, a), np.where(near, b, middle)
         left = left[low[left] + 1 != high[left]]

@@ -1,4 +1,4 @@
-"""Cells of a band, cut from a sample of its values."""
+"""Finds cells of a band: ranges of values, cut from a sample of the values."""
 
 from __future__ import annotations
 

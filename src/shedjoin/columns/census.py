@@ -1,8 +1,9 @@
-"""The census: counts of arrived rows by cells of keys, sent to all shards.
+"""The census: counts of all arrivals by cells of keys, sent to all shards.
 
-Every task that packs rows also counts them, by *cells* of keys and slots of time, and
-sends its counts to every shard. So every shard has the same counts for all shards. From
-these all shards compute the same division of a budget, without communication.
+A *cell* is a group of keys of one shard that are counted together. Every task that
+packs rows also counts them, by cells and by slots of time, and sends its counts to
+every shard. So every shard has the same counts for all shards. From these counts, all
+shards compute the same division of a budget, without communication.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ longer."""
 
 
 class Counts(NamedTuple):
-    """Number and bytes of rows, by stream, slot and cell."""
+    """Number and bytes of rows, by stream, slot of time, and cell."""
 
     stream: IntArray
     slot: IntArray
@@ -45,12 +46,15 @@ class Counts(NamedTuple):
 
 
 def may_share(spec: JoinSpec) -> bool:
-    """Whether shards can share a budget by census: only if rows are placed by key."""
+    """Whether shards can share a budget by census.
+
+    They can only if rows are placed by key.
+    """
     return spec.shards > 1 and spec.placement == "key" and spec.relation is None
 
 
 def is_shared(spec: JoinSpec) -> bool:
-    """Whether shards share the memory budget that the join has."""
+    """Whether the join has a memory budget that its shards share."""
     if spec.shedding is None or not may_share(spec):
         return False
     budget = spec.shedding.budget
@@ -96,7 +100,7 @@ class Counter:
         self._put(*(np.concatenate(both) for both in zip(own, came, strict=True)))
 
     def blob(self) -> Blob | None:
-        """Census of all rows that were added, or None if there were none."""
+        """The census of all rows that were added, or None if no row was added."""
         if not self._place.size:
             return None
         longer = 0
@@ -125,9 +129,9 @@ class Counter:
 
 
 def _counted(place: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Distinct places, how often each occurs, and its bytes if there are sizes."""
+    """Distinct places, how often each occurs, and its bytes if sizes are given."""
     first = int(place.min()) if place.size else 0
-    if place.size and int(place.max()) - first < _CLOSE:  # without sorting
+    if place.size and int(place.max()) - first < _CLOSE:  # counts without sorting
         number = np.bincount(place - first)
         there = np.flatnonzero(number)
         at = (np.cumsum(number > 0) - 1)[place - first] if sizes.size else place

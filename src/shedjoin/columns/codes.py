@@ -57,13 +57,13 @@ def codes_of(values: Reals) -> IntArray:
 
 
 def values_of(codes: IntArray, kind: Kind) -> Reals:
-    """Floating-point numbers from their codes."""
+    """Floating-point numbers that have these codes."""
     bits, real = _BITS[kind]
     return _turned(codes.astype(bits)).view(real)
 
 
 def _turned(bits: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Invert the bits below the sign if the sign is set; a second call undoes it."""
+    """Invert the bits below the sign if the sign is set; a second call undoes this."""
     width = 8 * bits.itemsize - 1
     turn: npt.NDArray[Any] = bits ^ (
         (bits >> width) & bits.dtype.type((1 << width) - 1)

@@ -14,7 +14,7 @@ from shedjoin.types import BoolArray
 
 
 def equal_rows(a: pa.Array, b: pa.Array) -> BoolArray:
-    """Which rows of two arrays of the same length and type are equal."""
+    """Whether two arrays of the same length and type are equal, row by row."""
     null_a, null_b = _nulls(a), _nulls(b)
     either = null_a | null_b
     if either.any():

@@ -13,7 +13,7 @@ from shedjoin.types import IntArray
 
 
 def hash_rows(columns: Sequence[pa.Array]) -> IntArray:
-    """Hash rows; a null hashes like zero or empty text."""
+    """Hash rows by some columns; a null hashes like zero or empty text."""
     # Importing compiled kernels takes time, and only this function needs them.
     from shedjoin.kernels.hashing import chain_bytes, chain_words
 
@@ -36,7 +36,7 @@ def hash_rows(columns: Sequence[pa.Array]) -> IntArray:
 
 
 def is_hashed(kind: pa.DataType) -> bool:
-    """Whether columns of a type can be hashed."""
+    """Whether columns of a type can be hashed by :func:`hash_rows`."""
     return bool(
         fits_64_bits(kind)
         or pa.types.is_floating(kind)

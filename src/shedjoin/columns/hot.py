@@ -1,4 +1,4 @@
-"""Hot columns: the 64-bit key and the time of each row, as the kernels need them."""
+"""Hot columns: key and time of each row, as the integers that the kernels need."""
 
 from __future__ import annotations
 

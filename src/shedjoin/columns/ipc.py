@@ -13,7 +13,7 @@ _PLAIN = pa.ipc.IpcWriteOptions()
 def encode_rows(
     batches: Iterable[pa.RecordBatch], schema: pa.Schema, *, stored: bool = False
 ) -> pa.Buffer:
-    """Record batches as an Arrow stream; ``stored`` compresses it for the state."""
+    """Encode record batches as an Arrow stream, which is compressed if ``stored``."""
     sink = pa.BufferOutputStream()
     options = _STORED if stored else _PLAIN
     with pa.ipc.new_stream(sink, schema, options=options) as writer:
@@ -29,11 +29,11 @@ def write_rows(file: pa.NativeFile, rows: pa.RecordBatch) -> None:
 
 
 def decode_rows(blob: bytes | pa.Buffer) -> Iterator[pa.RecordBatch]:
-    """Read the record batches of an Arrow stream, sharing the blob's memory."""
+    """Read the record batches of an Arrow stream; they share the memory of the blob."""
     with pa.ipc.open_stream(blob) as reader:
         yield from reader
 
 
 def decode_batch(blob: bytes | pa.Buffer) -> pa.RecordBatch:
-    """Read the one record batch of an Arrow stream."""
+    """Read the only record batch of an Arrow stream."""
     return next(decode_rows(blob))

@@ -1,7 +1,7 @@
 """Bit mixing as in :func:`shedjoin.kernels.hashing.mixed`, but in numpy.
 
-The map side and policies mix the bits of whole columns. They start faster if nothing
-has to be compiled or loaded for that.
+The map side and policies mix the bits of whole columns. With numpy, no kernel has to be
+compiled or loaded for that, so they start faster.
 """
 
 from __future__ import annotations

@@ -32,13 +32,14 @@ def pack(
 ) -> Iterator[tuple[int, Blob]]:
     """Yield the blobs of a stream of record batches, each with its shard.
 
-    With ``routes``, rows whose key is not in the fixed relation are left out. If the
-    shards share a budget, or a message may give them one (``steered``), a census of all
-    rows follows for every shard.
+    ``routes`` are given if the join has a relation that does not change. Rows whose key
+    is not in the relation are then left out. If shards share a budget, a census of all
+    rows follows for every shard. The same holds if a control message may set such a
+    budget (``steered``).
     """
     shared = is_shared(spec) or (steered and may_share(spec))
     in_bytes = spec.shedding is not None and spec.shedding.budget.in_bytes
-    has_sizes = in_bytes or steered  # a message may set a budget in bytes
+    has_sizes = in_bytes or steered  # a control message may set a budget in bytes
     counter = Counter(spec, stream, has_sizes=has_sizes) if shared else None
     for rows in _collected(batches):
         hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
@@ -88,11 +89,11 @@ def _split(
 def _parts(
     rows: pa.RecordBatch, where: Placed, shards: int
 ) -> Iterator[tuple[int, pa.RecordBatch]]:
-    """Yield the rows of each shard that gets any."""
+    """Yield the rows of each shard that gets at least one row."""
     shard, small = where.shard, np.min_scalar_type(shards)
     order = np.argsort(shard.astype(small), kind="stable")
     cuts = np.searchsorted(shard[order], np.arange(shards + 1))
-    if where.row is None:  # one take for all shards; copies would take room
+    if where.row is None:  # one take for all shards, not a copy for each
         rows = rows.take(pa.array(order))
     for number in np.flatnonzero(np.diff(cuts)).tolist():
         start, end = cuts[number], cuts[number + 1]

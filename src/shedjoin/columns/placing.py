@@ -35,7 +35,7 @@ _FAR = float(1 << 50)
 class Placed(NamedTuple):
     """Rows and the shard of each copy.
 
-    ``row`` is None if each row has exactly one copy. If ``shard`` is then empty, all
+    ``row`` is None if each row has exactly one copy. If ``shard`` is empty as well, all
     rows go to all shards.
     """
 
@@ -48,8 +48,8 @@ def placed(rows: pa.RecordBatch, hot: Hot, stream: int, spec: JoinSpec) -> Place
     if spec.placement == "key" or spec.shards == 1:
         return Placed(None, shard_of(hot.key, spec.shards))
     if spec.placement in ("copies", "relation"):
-        # A relation row is in the shard of its right key. Its left key does not say
-        # which shard that is, so left rows are copied to all shards.
+        # A relation row is in the shard of its right key. That shard does not follow
+        # from the left key, so left rows are copied to all shards.
         copied = (stream == ANCHOR) == (spec.placement == "relation")
         if copied:
             return Placed(None, np.zeros(0, np.int64))
@@ -98,9 +98,9 @@ def _cell_of(codes: IntArray, term: BandTerm, cells: Cells) -> IntArray:
 def _in_even_cells(
     low: IntArray, high: IntArray, term: BandTerm, shards: int
 ) -> Placed:
-    """Copies for all cells between two values, if cells are equally wide.
+    """Copies for all cells between two values, if all cells have the same width.
 
-    Cells are correct if their numbers never decrease as values increase.
+    It is enough that the numbers of cells never decrease as values increase.
     """
     first, last = (_even_cell(end, term) for end in (low, high))
     row, cell = between(first, last)
@@ -125,7 +125,7 @@ def _even_cell(codes: IntArray, term: BandTerm) -> IntArray:
     with np.errstate(over="ignore"):
         far = np.abs(values) / (_WIDTH * term.eps)
     even = np.floor(np.copysign(np.minimum(far, _FAR), values)).astype(np.int64)
-    # Further out, neighbouring numbers are more than eps apart: each is a cell.
+    # For larger values, neighbouring numbers are more than eps apart: each is a cell.
     last = codes_of(np.array([_FAR * _WIDTH * term.eps]))
     beyond = int(_FAR) + np.maximum(codes_of(np.abs(values)) - last, 0)
     return np.where(far < _FAR, even, np.where(values < 0, -beyond, beyond))
@@ -138,7 +138,7 @@ def _copied(first: IntArray, last: IntArray, shards: int) -> Placed:
 
 
 def between(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
-    """Rows repeated for each number from a first to a last one, and these numbers."""
+    """Repeat rows for each number from a first to a last one; return both columns."""
     counts = last - first + 1
     row = np.repeat(np.arange(first.size), counts)
     place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)

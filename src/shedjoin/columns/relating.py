@@ -1,4 +1,4 @@
-"""Packed relation rows: the keys of both streams and when they are valid."""
+"""Packed relation rows: the keys of both streams, and when they belong together."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CHANGES = ("insert", "delete")
 class Related(NamedTuple):
     """Relation rows and deletions; a deletion has an end but no begin.
 
-    ``told`` holds hashes of the relation's columns that are part of the results. It is
+    ``told`` has a hash of those columns of the relation that results contain. It is
     None if there are no such columns.
     """
 
@@ -58,7 +58,7 @@ class Related(NamedTuple):
 
     @property
     def others(self) -> IntArray:
-        """Hashes that tell rows of equal keys and times apart; 0 if there are none."""
+        """Hashes that distinguish rows of equal keys and times; 0 if there are none."""
         return np.zeros(self.left.size, np.int64) if self.told is None else self.told
 
 
@@ -68,11 +68,11 @@ def relation_rows(
     hashes: Sequence[str] = (),
     streams: int = 2,
 ) -> pa.RecordBatch:
-    """Pack keys and times of relation rows, and the key columns if keys are hashed.
+    """Pack keys and times of relation rows; and the key columns, if keys are hashed.
 
-    ``hashes`` names the columns with the hashes of both keys. Without them, keys are
-    the bits of a column. Rows with a null key match nothing and are left out. For a
-    join with one stream, rows keep their columns.
+    ``hashes`` names the columns with the hashes of both keys. Without them, a key is
+    the bits of its column. Rows with a null key match nothing and are left out. In a
+    join of one stream with the relation, rows keep all their columns.
     """
     for name in {name for own in spec.keys[:streams] for name in own}:
         if rows.column(name).null_count:
@@ -112,7 +112,7 @@ def with_hashes(
     """Add a column with the hash of each key, named as in packed rows."""
     for side, own in enumerate(spec.keys):
         columns = [rows.column(key) for key in own]
-        if side >= streams:  # here nulls are values, and must differ from zero
+        if side >= streams:  # here a null is a value, which must differ from zero
             columns += _nulls(columns)
         hashed = pa.array(hash_rows(columns))
         rows = rows.append_column((LEFT_KEY, RIGHT_KEY)[side], hashed)
@@ -120,7 +120,7 @@ def with_hashes(
 
 
 def _nulls(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Flag nulls in columns of their own, since a hash does not distinguish them."""
+    """Flags of nulls, as separate columns, since a hash does not distinguish nulls."""
     return [pc.cast(pc.is_null(each), pa.int8()) for each in columns]
 
 
@@ -144,7 +144,7 @@ def _times(rows: pa.RecordBatch, name: str | None, unlimited: int) -> IntArray:
 
 
 def _deleted(column: pa.Array) -> BoolArray:
-    """Flags of the changes that are deletions."""
+    """Flags that are true for changes that are deletions."""
     said = pc.utf8_lower(column.cast(pa.string()))
     unknown = pc.invert(pc.is_in(said, pa.array(_CHANGES)))
     if pc.any(unknown).as_py():

@@ -1,8 +1,9 @@
-"""Routes: the shards of rows whose keys are in a fixed relation.
+"""Routes: the shards of rows that are joined through a relation that does not change.
 
-If the relation consists of many small components, all keys of a component go to one
-shard. Every row then goes to one shard. Otherwise a relation row is in the shard of its
-right key, and a left row goes to every shard that has a relation row with its key.
+A *component* is a set of keys that relation rows connect. If the relation has many
+small components, all keys of a component go to one shard, and so every row goes to one
+shard. Otherwise a relation row is in the shard of its right key, and a left row goes to
+every shard that has a relation row with its key.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ component must also be this many times smaller than a shard's part."""
 
 
 class Side(NamedTuple):
-    """Shards by key: those of ``key[n]`` are ``shard[first[n] : first[n + 1]]``."""
+    """Shards by key: ``shard[first[n] : first[n + 1]]`` are those of ``key[n]``."""
 
     key: IntArray
     first: IntArray
@@ -39,10 +40,10 @@ class Side(NamedTuple):
         return Side(keys, np.append(first, np.count_nonzero(new)), shard[new])
 
     def placed(self, key: IntArray) -> Placed:
-        """Rows whose key is in the relation, with their shards."""
+        """Find the rows whose key is in the relation, with their shards."""
         if not self.key.size:
             return Placed(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        # Looking up sorted keys is several times as fast: neighbours lie together.
+        # Sorted keys are looked up several times as fast, as they are near each other.
         order = np.argsort(key)
         at = np.empty(key.size, np.int64)
         at[order] = np.searchsorted(self.key, key[order])

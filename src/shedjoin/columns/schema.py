@@ -53,8 +53,8 @@ def plain_type(kind: pa.DataType) -> pa.DataType:
 def sound(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Rows whose nested columns have all their buffers.
 
-    Before 4.3, Spark sends an empty list of lists without offsets. Reading its size
-    then crashes the process. Taking its rows is safe, and adds the offsets.
+    Spark before 4.3 sends an empty list of lists without offsets. Reading the size of
+    such a column crashes the process. Taking rows of it is safe, and adds the offsets.
     """
     if any(pa.types.is_nested(column.type) for column in rows.columns):
         return rows.take(pa.array(np.arange(rows.num_rows)))

@@ -1,4 +1,4 @@
-"""Bytes of single rows."""
+"""The number of bytes of each row of a batch."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def row_sizes(rows: pa.RecordBatch) -> IntArray:
 
 def _sizes(column: pa.Array) -> FloatArray | float:
     kind = column.type
-    if pa.types.is_dictionary(kind):  # its values may belong to other rows
+    if pa.types.is_dictionary(kind):  # it may have values of other rows
         return _sizes(column.dictionary_decode())
     size: FloatArray | float = column.nbytes / max(1, len(column))
     if pa.types.is_boolean(kind):

@@ -104,7 +104,7 @@ class Streams:
 
 
 def check_distances(band: Band, types: Sequence[pa.DataType]) -> Kind:
-    """Type that values are computed in; raise if they have no distances."""
+    """Return the type that values are computed in; raise if it has no distances."""
     kind = _common(band, types)
     if kind is None or any(map(pa.types.is_boolean, types)):
         raise ColumnTypeError(
@@ -130,7 +130,7 @@ def _check_comparable(where: Where, kind: pa.DataType) -> None:
 
 
 def _common(predicate: Predicate, types: Sequence[pa.DataType]) -> Kind | None:
-    """Common type that values are computed in, or None if they have no code."""
+    """Common type in which values are computed; None if they have no order code."""
     families = [_family(each) for each in types]
     for kind, family in zip(types, families, strict=True):
         if family != families[0]:
@@ -142,7 +142,7 @@ def _common(predicate: Predicate, types: Sequence[pa.DataType]) -> Kind | None:
 
 
 def _family(kind: pa.DataType) -> str:
-    """Group of types that compare without a cast: any integers, else one type."""
+    """Group of types that compare without a cast: all integers, or one other type."""
     if pa.types.is_integer(kind) and kind != pa.uint64():
         return "integer"
     if pa.types.is_timestamp(kind):

@@ -65,8 +65,8 @@ class Control:
     def standing(self, join: str) -> dict[str, tuple[str, Any]]:
         """Settings of messages that replace arguments of a join, with message names.
 
-        A message that cannot be read is left out. So is one that every query with a
-        join of this name has refused.
+        A message is left out if it cannot be read, or if every query with a join of
+        this name has refused it.
         """
         found: dict[str, tuple[str, Any]] = {}
         refused = self._refused(join)
@@ -90,7 +90,7 @@ class Control:
         return {entry.name for entry in entries if entry.refused} - taken
 
     def note(self, join: str, entries: list[Entry]) -> None:
-        """Record what became of messages in a join; older entries stay."""
+        """Record what became of messages in a join; older entries are kept."""
         known = {entry.name: entry for entry in self.applied(join)}
         known |= {entry.name: entry for entry in entries}
         rows = sorted(known.values())
@@ -108,8 +108,9 @@ class Control:
         """Time and throttle of a join's last micro-batch; empty without a CPU budget.
 
         The micro-batch took ``seconds``, and may take ``target``. Shedding cannot save
-        the ``floor``. ``share`` is the part of the work that was done. ``costs`` are
-        the learned seconds of a micro-batch, a row, a stored row and a result.
+        the ``floor``, which is also in seconds. ``share`` is the part of the work that
+        was done. ``costs`` are the learned seconds of a micro-batch, a row, a stored
+        row and a result.
         """
         found: dict[str, Any] = _read(self._load(join), {})
         return found
@@ -141,7 +142,7 @@ class Control:
 
 
 def _read(path: Path, otherwise: object) -> Any:  # noqa: ANN401  (any JSON)
-    """Read a file, if it is there."""
+    """Read a file; return nothing if there is none."""
     return json.loads(path.read_text()) if path.exists() else otherwise
 
 

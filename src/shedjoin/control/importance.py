@@ -1,4 +1,7 @@
-"""Importance that a message sets, by stream: read from JSON, and checked by types."""
+"""Importance that a control message sets, by stream.
+
+It is read from JSON, and checked against the types of the columns.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ def read_importance(value: Mapping[str, Any]) -> Importances:
 
 
 def check_importance(importances: Importances, spec: JoinSpec) -> None:
-    """Refuse importance by a column that is missing, or of another type."""
+    """Refuse importance by a column that is missing or has an unsuitable type."""
     streams = {stream.name: stream for stream in spec.streams}
     for name, source in importances.sources:
         if name not in streams:
@@ -83,7 +86,7 @@ def _source(value: object) -> Source | None:
 
 
 def _is_text(category: str) -> bool:
-    """Whether a column can contain it: JSON also allows half of a surrogate pair."""
+    """Whether a column can contain the text: JSON also allows half a surrogate pair."""
     return not any("\ud800" <= letter <= "\udfff" for letter in category)
 
 

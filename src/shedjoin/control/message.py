@@ -31,7 +31,7 @@ def encode_message(**settings: object) -> bytes:
 
 
 def decode_message(text: bytes) -> dict[str, Any]:
-    """Decode the settings of a message; ``ParameterError`` says why one is refused."""
+    """Decode the settings of a message; ``ParameterError`` says why it is refused."""
     if len(text) > MOST_BYTES:
         raise ParameterError(
             f"the message has {len(text):,} bytes.",
@@ -50,7 +50,7 @@ def decode_message(text: bytes) -> dict[str, Any]:
             read_setting(setting, value)
         except ShedjoinError:
             raise
-        except Exception as error:  # a value that no check expects
+        except Exception as error:  # a value that the checks did not expect
             raise ParameterError(
                 f"{setting} cannot be {value!r}: {error!r}.",
                 fix="see docs/how-to/steer-a-query.md for what can be set.",

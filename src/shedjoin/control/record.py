@@ -55,13 +55,13 @@ class Record(NamedTuple):
         return Record(facts.get("in_force", {}), entries)
 
     def facts(self) -> dict[str, Any]:
-        """The facts to store; none as long as no message was read."""
+        """The facts to store; there are none until a message has been read."""
         if not self.entries:
             return {}
         return {"in_force": self.in_force, "entries": [list(e) for e in self.entries]}
 
     def after(self, sent: Iterable[Sent], spec: JoinSpec, micro_batch: int) -> Record:
-        """Apply messages in the order of their names."""
+        """The record after some messages, applied in the order of their names."""
         record = self
         for one in sorted(sent):
             record = record._after_one(one, spec, micro_batch)

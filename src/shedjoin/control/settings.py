@@ -1,4 +1,4 @@
-"""What a message may set, from JSON to the values of a spec."""
+"""The settings that a message may contain, read from JSON into the values of a spec."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def _shedding(spec: JoinSpec, in_force: Mapping[str, Any]) -> Shedding | None:
 
 
 def _check_time(started: Shedding | None, after: Shedding | None) -> None:
-    """Refuse a limit of time if the query began without one: no listener watches it."""
+    """Refuse a limit of time if the query began without one, as it has no listener."""
     watched = started is not None and started.budget.cpu is not None
     if after is not None and after.budget.cpu is not None and not watched:
         raise ParameterError(
@@ -87,10 +87,10 @@ def _check_time(started: Shedding | None, after: Shedding | None) -> None:
 
 
 def _check_sample(before: Shedding | None, after: Shedding | None) -> None:
-    """Refuse another way of sampling: weights of residents would be wrong.
+    """Refuse another way of sampling: the weights of residents would be wrong.
 
-    Results of a sample also have two more columns, which a running query cannot gain
-    or lose.
+    Samples also have two more columns in their results. A running query can neither
+    gain nor lose columns.
     """
     old, new = (None if one is None else drawn_by(one) for one in (before, after))
     if old != new:

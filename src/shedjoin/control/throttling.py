@@ -1,4 +1,4 @@
-"""Computes the share of the work with which micro-batches keep to their time."""
+"""Computes the share of the work that lets micro-batches keep to their time."""
 
 from __future__ import annotations
 
@@ -40,27 +40,27 @@ class Observed(NamedTuple):
 
 
 class Throttling:
-    """Adapts the throttle so that micro-batches take the time that they may.
+    """Adapts the throttle so that micro-batches take no longer than they may.
 
     Parameters
     ----------
     boost : float, default 2.0
         The throttle opens by at most this factor at a time. Rows that were not stored
-        while it was closed are still missing. So the work for results rises only later,
-        and the driver cannot yet measure it.
+        while it was closed are still missing. So the work for results rises only after
+        some time, and the driver cannot measure it before.
     costs : Costs, optional
-        Costs that are known before.
+        Costs that were measured before.
 
     Notes
     -----
     *Source.* Operator throttling, section 3 of [1]_: a throttle fraction z, and a boost
     factor by which it rises again.
 
-    *Departures.* The paper divides z by how far the input outruns the join. Here z
-    follows from learned costs, which include what shedding cannot save. If they are
-    right, one step is enough. Near the target, z is left as it is. The aim is a little
-    below the target. The throttle opens to a tenth at once, and closes by at most a
-    factor of 20.
+    *Departures.* The paper divides z by the ratio of the input rate to what the join
+    can process. Here z follows from learned costs, which include what shedding cannot
+    save. If these costs are right, one step is enough. The aim is a little below the
+    target. If a micro-batch takes nearly the target, z is left as it is. The throttle
+    may open to a tenth at once, and closes by at most a factor of 20.
 
     References
     ----------
@@ -108,5 +108,5 @@ class Throttling:
 
 
 def _rounded(part: float) -> float:
-    """Round to four digits: in a join by predicates a part may be a thousandth."""
+    """Round to four digits: in a join by predicates, a part may be a thousandth."""
     return float(f"{part:.4g}")

@@ -1,15 +1,22 @@
-"""Who leaves next: the lowest score, at a constant cost per shed.
+"""Which resident is evicted next, at a constant cost per eviction.
 
-Scores stand still between two *fills*. A fill sorts the few lowest residents of a pool
-into a *queue* and remembers the highest of them as the *bar*. A newcomer below the bar
-goes into a small *heap*; one above it cannot be the next to leave before the queue has
-run dry, and then there is another fill. Newcomers that are not yet mature are
-*deferred*. Residents that expire before the next fill stand in a list of their own, by
-the time at which they do, and newcomers that do so in another heap; from then on they
-leave before all others.
+The resident with the lowest score is evicted next. The lists in this module find it
+without reading all residents. There is one set of lists for each *pool*. A pool is the
+part of the budget that some streams share.
 
-Entries carry the arrival number of their resident: where it differs from the slot's,
-the resident has left by another way and the entry is passed over.
+A *fill* builds the lists anew. Scores do not change between two fills. A fill sorts the
+residents with the lowest scores into a *queue*. The highest of these scores is the
+*bar*. A resident that is stored after the fill is a *newcomer*. If its score is below
+the bar, it goes into a small *heap*. If not, it is in no list: it cannot be the next to
+be evicted before the queue is empty, and then there is another fill.
+
+Some policies spare newcomers for a time. Until these are mature, they are *deferred*.
+Residents whose time ends before the next fill are in a list of their own, sorted by the
+end of their time. Newcomers whose time ends so soon are in another heap. Once the time
+of a resident is over, it is evicted before all others.
+
+An entry of a list holds a slot and an arrival number. If the slot now has another
+number, the resident has already left it, and the entry is skipped.
 """
 
 from __future__ import annotations
@@ -36,17 +43,18 @@ POOL = np.dtype(
         ("expiring_next", "i8"),
         ("expiring_end", "i8"),
         ("expected_size", "i8"),
-        ("all_deferred", "i8"),  # nobody else is in the pool
-        ("overfull", "i8"),  # somebody is missing: there was no room
+        ("all_deferred", "i8"),  # whether all residents of the pool are deferred
+        ("overfull", "i8"),  # whether a list was full, so that an entry is missing
     ]
 )
 
 
 class Candidates(NamedTuple):
-    """Candidates by pool, and the facts of each pool.
+    """Lists of candidates by pool, and the state of these lists.
 
-    ``deferred`` is a ring: entry n lies at n modulo its room. ``expected`` is a heap of
-    newcomers that expire soon; for a score they have the time at which they do.
+    ``pools`` has the state of the lists of each pool. ``deferred`` is a ring: entry n
+    is stored at n modulo its size. ``expected`` is a heap of newcomers whose time ends
+    soon. Its entries have the end of this time in place of a score.
     """
 
     pools: Records
@@ -61,7 +69,10 @@ class Candidates(NamedTuple):
 def leaves_before(
     score: float, number: int, other_score: float, other_number: int, tie: int
 ) -> bool:
-    """Whether the first leaves before the second; ``tie`` is 1 for oldest first."""
+    """Whether the first row is evicted before the second.
+
+    If both have the same score, ``tie`` decides: 1 for the older row, -1 for the newer.
+    """
     if score != other_score:
         return score < other_score
     return tie * number < tie * other_number
@@ -69,7 +80,10 @@ def leaves_before(
 
 @inline_kernel
 def write_ranked(entry: Record, score: float, number: int, slot: int) -> None:
-    """Fill an entry of a list that goes by score: a record is copied byte by byte."""
+    """Fill an entry of a list that is sorted by score.
+
+    Each field is assigned by itself: a whole record would be copied byte by byte.
+    """
     entry["score"] = score
     entry["number"] = number
     entry["slot"] = slot
@@ -83,7 +97,7 @@ def put_queue(
     slot: IntArray,
     into_queue: Records,
 ) -> None:
-    """Write those chosen among residents into a queue, in their order."""
+    """Write the chosen residents into a queue, in the given order."""
     for place in range(chosen.size):
         at = chosen[place]
         write_ranked(into_queue[place], score[at], number[at], slot[at])
@@ -99,7 +113,7 @@ def push(
     slot: int,
     tie: int,
 ) -> None:
-    """Put an entry into the heap of a pool, behind ``size`` others."""
+    """Add an entry to the heap of a pool, which has ``size`` entries so far."""
     place = size
     while place > 0:
         parent = (place - 1) >> 1
@@ -113,7 +127,7 @@ def push(
 
 @inline_kernel
 def drop_first(heap: Records, pool: int, size: int, tie: int) -> None:
-    """Remove the first entry of the heap of a pool, of which ``size`` are left."""
+    """Remove the first entry from the heap of a pool; ``size`` entries are left."""
     last = heap[pool, size]
     place = 0
     while 2 * place + 1 < size:
@@ -139,7 +153,7 @@ def drop_first(heap: Records, pool: int, size: int, tie: int) -> None:
 def offer(
     slot: int, number: int, score: float, tie: int, pool: int, candidates: Candidates
 ) -> None:
-    """Make a resident a candidate of its pool."""
+    """Add a resident to the heap of its pool if its score is below the bar."""
     facts, heap = candidates.pools[pool], candidates.heap
     if not leaves_before(score, number, facts["bar_score"], facts["bar_number"], tie):
         return
@@ -152,7 +166,7 @@ def offer(
 
 @inline_kernel
 def drop_top(tie: int, pool: int, candidates: Candidates) -> None:
-    """Remove the first candidate of the heap."""
+    """Remove the candidate with the lowest score from the heap of a pool."""
     facts = candidates.pools[pool]
     facts["heap_size"] -= 1
     drop_first(candidates.heap, pool, facts["heap_size"], tie)
@@ -160,7 +174,7 @@ def drop_top(tie: int, pool: int, candidates: Candidates) -> None:
 
 @inline_kernel
 def write_dated(entry: Record, time: int, number: int, slot: int) -> None:
-    """Fill an entry of a list that goes by time."""
+    """Fill an entry of a list that is sorted by time."""
     entry["time"] = time
     entry["number"] = number
     entry["slot"] = slot
@@ -168,7 +182,7 @@ def write_dated(entry: Record, time: int, number: int, slot: int) -> None:
 
 @inline_kernel
 def defer(slot: int, number: int, time: int, pool: int, candidates: Candidates) -> None:
-    """Set a newcomer aside until it is mature."""
+    """Add a newcomer to the deferred rows of its pool."""
     facts, deferred = candidates.pools[pool], candidates.deferred
     end, room = facts["deferred_end"], deferred.shape[1]
     if end - facts["deferred_next"] == room:
@@ -182,7 +196,7 @@ def defer(slot: int, number: int, time: int, pool: int, candidates: Candidates) 
 def mature(
     before: int, tie: int, pool: int, table: Table, candidates: Candidates
 ) -> None:
-    """Make those candidates that were set aside and are from ``before`` a time."""
+    """Make deferred rows candidates if their event time is earlier than ``before``."""
     facts, deferred = candidates.pools[pool], candidates.deferred
     room = deferred.shape[1]
     while facts["deferred_next"] < facts["deferred_end"] and not facts["overfull"]:
@@ -197,7 +211,7 @@ def mature(
 
 @inline_kernel
 def newest_deferred(pool: int, table: Table, candidates: Candidates) -> int:
-    """Take the newest of those set aside: nobody else may leave."""
+    """Take the newest deferred row; used if all residents of the pool are deferred."""
     facts, deferred = candidates.pools[pool], candidates.deferred
     while facts["deferred_next"] < facts["deferred_end"]:
         facts["deferred_end"] -= 1
@@ -211,7 +225,7 @@ def newest_deferred(pool: int, table: Table, candidates: Candidates) -> int:
 def expect(
     slot: int, number: int, expiry: int, pool: int, candidates: Candidates
 ) -> None:
-    """Note a newcomer that expires before the next fill."""
+    """Add a newcomer whose time ends before the next fill."""
     facts, expected = candidates.pools[pool], candidates.expected
     if facts["expected_size"] == expected.shape[1]:
         facts["overfull"] = 1
@@ -222,7 +236,7 @@ def expect(
 
 @inline_kernel
 def is_listed_expired(clock: int, pool: int, candidates: Candidates) -> bool:
-    """Whether the first of those that were to expire soon has done so."""
+    """Whether the time is over for the first resident of the expiring list."""
     facts = candidates.pools[pool]
     first = facts["expiring_next"]
     return bool(
@@ -233,14 +247,14 @@ def is_listed_expired(clock: int, pool: int, candidates: Candidates) -> bool:
 
 @inline_kernel
 def is_newcomer_expired(clock: int, pool: int, candidates: Candidates) -> bool:
-    """Whether the first of the newcomers that were to expire soon has done so."""
+    """Whether the time is over for the first newcomer of the ``expected`` heap."""
     size = candidates.pools[pool]["expected_size"]
     return bool(size > 0 and candidates.expected[pool, 0]["score"] < clock)
 
 
 @inline_kernel
 def has_expired(clock: int, pool: int, candidates: Candidates) -> bool:
-    """Whether anybody has expired."""
+    """Whether the time of any resident in these two lists is over."""
     return is_listed_expired(clock, pool, candidates) or is_newcomer_expired(
         clock, pool, candidates
     )
@@ -248,7 +262,7 @@ def has_expired(clock: int, pool: int, candidates: Candidates) -> bool:
 
 @inline_kernel
 def next_expired(clock: int, pool: int, table: Table, candidates: Candidates) -> int:
-    """Take a resident whose time is over, or NOBODY."""
+    """Take a resident whose time is over; NOBODY if there is none."""
     facts, expected = candidates.pools[pool], candidates.expected
     while has_expired(clock, pool, candidates):
         first = candidates.expiring[pool, facts["expiring_next"]]
@@ -274,7 +288,10 @@ def next_expired(clock: int, pool: int, table: Table, candidates: Candidates) ->
 def would_be_next(
     score: float, number: int, tie: int, pool: int, candidates: Candidates
 ) -> bool:
-    """Whether a newcomer would leave before all candidates; False if none is known."""
+    """Whether a newcomer would be evicted before all candidates.
+
+    It is False if the queue is empty, since the candidates are then not known.
+    """
     facts = candidates.pools[pool]
     if facts["queue_next"] == facts["queue_end"]:
         return False
@@ -289,7 +306,7 @@ def would_be_next(
 
 @inline_kernel
 def next_to_leave(tie: int, pool: int, table: Table, candidates: Candidates) -> int:
-    """Take the resident that leaves next; NOBODY if a fill has to find one."""
+    """Take the resident that is evicted next; NOBODY if a fill has to find it."""
     facts, queue = candidates.pools[pool], candidates.queue
     top, first = candidates.heap[pool, 0], queue[pool, 0]
     while facts["heap_size"] > 0 and not is_there(top["slot"], top["number"], table):

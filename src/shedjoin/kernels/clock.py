@@ -1,4 +1,8 @@
-"""The clock of shedding: the greatest time seen, as far as all streams bear it out."""
+"""The clock of shedding: the time by which a join decides what to shed.
+
+The clock is the greatest event time seen, but at most a *lead* after the time that all
+streams have reached. So one row from the far future hardly moves it.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,14 @@ from shedjoin.kernels.jit import inline_kernel
 from shedjoin.kernels.slots import Table
 
 ENOUGH = 32
-"""Arrivals of the sparsest stream from which its mean gap is measured."""
+"""The lead is measured again after so many arrivals of the sparsest stream."""
 UNSEEN = np.int64(np.iinfo(np.int64).min)
-"""The greatest time of a stream of which nothing has come."""
+"""The greatest time of a stream that has had no arrival."""
 
 
 @inline_kernel
 def reached_by_all(table: Table) -> int:
-    """Tell the time that all streams have reached."""
+    """Time that all streams have reached: the least of their greatest times."""
     reached = table.streams[0]["latest"]
     for each in range(1, table.streams.size):
         reached = min(reached, table.streams[each]["latest"])
@@ -24,10 +28,9 @@ def reached_by_all(table: Table) -> int:
 
 @inline_kernel
 def clock_after(time: int, stream: int, table: Table) -> int:
-    """Tell the clock once an arrival has been seen, and remember the arrival's time.
+    """Return the clock after an arrival, and note the time of the arrival.
 
-    The clock is the greatest time seen, but at most the lead after the time that all
-    streams have reached: a row from the far future on one of them hardly moves it.
+    The clock never goes back.
     """
     facts, streams = table.facts[0], table.streams
     streams[stream]["latest"] = max(streams[stream]["latest"], time)
@@ -39,10 +42,11 @@ def clock_after(time: int, stream: int, table: Table) -> int:
 
 @inline_kernel
 def set_clock(clock: int, stream: int, window: int, table: Table) -> None:
-    """Set the clock after an arrival, and measure the lead now and then.
+    """Set the clock after an arrival, and measure the lead from time to time.
 
-    Between two rows of a stream the others are ahead of it for good reason: the lead
-    is eight mean gaps of the sparsest stream, a 256th to a quarter of the window.
+    Between two rows of a sparse stream, the other streams are ahead of it for good
+    reason. The lead covers such gaps. It is eight times the mean gap between rows of
+    the sparsest stream, but at least a 256th and at most a quarter of the window.
     """
     facts, streams = table.facts[0], table.streams
     facts["clock"] = clock

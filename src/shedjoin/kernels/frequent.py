@@ -14,17 +14,18 @@ from shedjoin.types import Cube, FloatArray, IntArray
 SALT = np.int64(0x2545F4914F6CDD1D)
 NOT_FREQUENT = -1
 BUCKETS = 32
-"""Buckets of time that are counted; older ones are forgotten."""
+"""Number of time buckets that are kept; older buckets are overwritten."""
 LAST = 8
-"""Importances of the last rows that stand for those of all rows of a key."""
+"""The importances of so many last rows stand for those of all rows of a key."""
 
 
 class FrequentKeys(NamedTuple):
-    """Frequent keys and their rows by key, stream and bucket of time.
+    """Frequent keys, and counts of their rows by key, stream and bucket of time.
 
-    ``place`` is a hash table with the numbers of keys. ``counts`` and ``sums`` are rows
-    and their importance, ``last`` the importances of the last rows. ``latest`` holds
-    the newest bucket, then the latest time of each stream.
+    ``place`` is a hash table that gives the number of a key. ``counts`` has numbers of
+    rows, ``sums`` the sums of their importances, and ``last`` the importances of the
+    last rows. ``latest`` has the newest bucket, followed by the latest time of each
+    stream.
     """
 
     place: IntArray
@@ -37,7 +38,7 @@ class FrequentKeys(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Arrivals in their order, with the numbers of their keys."""
+    """Arrivals in their order; ``number`` is that of their key, or NOT_FREQUENT."""
 
     stream: IntArray
     time: IntArray
@@ -46,7 +47,7 @@ class Counted(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """How long rows of each stream are kept, the clock, and what results are worth."""
+    """How long rows of each stream are kept, the clock, and how importances combine."""
 
     keep: IntArray
     clock_us: int
@@ -81,7 +82,7 @@ def put_keys(count: int, into: FrequentKeys) -> None:
 
 @kernel_no_refcount
 def find_keys(key: IntArray, frequent: FrequentKeys, into_number: IntArray) -> None:
-    """Numbers of keys; NOT_FREQUENT for all others."""
+    """Find the numbers of keys; NOT_FREQUENT for keys that have none."""
     for row in range(key.size):
         into_number[row] = number_of(key[row], frequent)
 
@@ -90,10 +91,10 @@ def find_keys(key: IntArray, frequent: FrequentKeys, into_number: IntArray) -> N
 def between(
     number: int, stream: int, low: int, high: int, frequent: FrequentKeys
 ) -> tuple[float, float]:
-    """Rows of a key and stream between two times, both included, and their importance.
+    """Count rows of a key and stream between two times, and sum their importance.
 
-    Rows of a bucket lie evenly between its start and its end, or the latest time of
-    their stream where that is earlier.
+    Both times are inclusive. Rows of a bucket are taken to be spread evenly, from its
+    start to its end, or to the latest time of their stream if that is earlier.
     """
     width, newest = frequent.width_us, frequent.latest[0]
     first = max(low // width, newest - BUCKETS + 1)
@@ -123,8 +124,8 @@ def worth_of(
 ) -> float:
     """Importance of the results of an arrival with some rows of another stream.
 
-    Where only one of the two streams has an importance it follows from sums. Otherwise
-    the last rows stand for all.
+    If only one of the two streams has an importance, the sums give the result. If both
+    have one, the last rows stand for all rows of the key.
     """
     last = frequent.last
     if np.isinf(last[number, other, 0]):
@@ -139,7 +140,7 @@ def worth_of(
 
 @inline_kernel
 def forward(bucket: int, into: FrequentKeys) -> None:
-    """Forget what lies so far back that a newer bucket takes its place."""
+    """Move on to a newer bucket, and clear the old ones that it overwrites."""
     latest = into.latest
     while latest[0] < bucket:
         latest[0] = max(latest[0] + 1, bucket - BUCKETS + 1)
@@ -160,9 +161,9 @@ def count_frequent(
 ) -> None:
     """Count arrivals of frequent keys, the rows that they match, and their importance.
 
-    Rows of several other streams multiply; then every result counts one. Arrivals are
-    counted in their order, each after its own matches; one after the clock counts as if
-    it came then.
+    If there are several other streams, their numbers of rows are multiplied, and every
+    result has the importance 1. Each arrival is matched first, and then counted itself.
+    An arrival after the clock counts as if it came at the clock.
     """
     latest, streams = into.latest, into.counts.shape[1]
     for row in range(rows.time.size):

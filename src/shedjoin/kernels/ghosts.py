@@ -1,8 +1,8 @@
-"""Matches of arrivals with monitored rows: all of them are counted, a few are drawn.
+"""Matches of arrivals with monitored rows: all are counted, and a few are drawn.
 
 Rows of a frequent key have so many matches that a list of them would cost more than the
-join. Their number and their importance are enough; what is learned from single matches
-is learned from a sample.
+join. So only the number and the importance of all matches are computed. What has to be
+learned from single matches is learned from the few that are drawn.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from shedjoin.kernels.matching import worth
 from shedjoin.types import FloatArray, IntArray
 
 UNVALUED = -1
-"""In place of a way to combine importances: each match counts one."""
+"""Used in place of a way to combine importances: each match then counts one."""
 _ANY = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
 class Sought(NamedTuple):
-    """What arrivals look for: rows of their key between two times; what they are worth.
+    """What arrivals look for: rows of their key between two times.
 
-    Ghosts have the slots from 0 on.
+    ``importance`` is that of the arrivals. The rows that they look for are *ghosts*,
+    and have the slots from 0 on.
     """
 
     key: IntArray
@@ -43,7 +44,7 @@ def count_matches(
     into_count: IntArray,
     into_worth: FloatArray,
 ) -> int:
-    """Count the matches of each arrival, and what they are worth; give their number."""
+    """Count the matches of each arrival, and sum their importance; return the total."""
     heads, entries, seed = index
     bucket_mask, total = heads.size - 1, 0
     for row in range(came.key.size):
@@ -66,9 +67,9 @@ def count_matches(
 def draw_matches(
     came: Sought, index: Index, step: int, into_row: IntArray, into_slot: IntArray
 ) -> int:
-    """Draw one of every ``step`` matches by a hash; give how many were drawn.
+    """Draw one of every ``step`` matches by a hash; return how many were drawn.
 
-    There has to be room for one more than the matches divided by the step.
+    The arrays need room for the number of matches divided by ``step``, plus one.
     """
     heads, entries, seed = index
     bucket_mask, passed, drawn = heads.size - 1, 0, 0

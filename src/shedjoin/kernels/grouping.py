@@ -1,4 +1,4 @@
-"""Matches sorted by where the payload of their two rows lies."""
+"""Sorts matches by the segments in which the payload of their two rows lies."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from shedjoin.types import IntArray, IntGrid
 
 
 class Segments(NamedTuple):
-    """Group of each segment from the ``first`` on.
+    """Group of each segment, from the segment with the number ``first`` on.
 
-    The lowest ``row_bits`` of a place are its row's, the others the segment's number.
+    A place is one integer: its lowest ``row_bits`` bits are the row, and the bits above
+    are the number of the segment.
     """
 
     group: IntArray
@@ -20,9 +21,9 @@ class Segments(NamedTuple):
 
 
 class Grouped(NamedTuple):
-    """Matches by group: which one, the row of the arrival, that of the resident.
+    """Matches by group: index of the match, row of the arrival, row of the resident.
 
-    ``end`` tells where groups end, by stream of the arrival and group.
+    ``end`` says where groups end, by stream of the arrival and group.
     """
 
     match: IntArray
@@ -33,7 +34,7 @@ class Grouped(NamedTuple):
 
 @inline_kernel
 def group_of(place: int, segments: Segments) -> int:
-    """Choose the group of a place; rows without one, of the same part, are first."""
+    """Group of a place; 0 for rows of the same part, which have no segment yet."""
     if place < 0:
         return 0
     return int(segments.group[(place >> segments.row_bits) - segments.first])
@@ -50,8 +51,8 @@ def group_matches(
 ) -> None:
     """Sort matches by stream of the arrival and segment of the resident.
 
-    Matches of a group stay in their order. ``stream`` and ``origin`` are those of all
-    arrivals.
+    Matches of one group keep their order. ``stream`` and ``origin``, the row of an
+    arrival in its stream, are given for all arrivals.
     """
     end = into.end
     end[:] = 0

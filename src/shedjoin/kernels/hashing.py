@@ -1,7 +1,7 @@
 """Hashes of key columns.
 
-The 64-bit finaliser is a bijection, so a key that fits 64 bits never collides with
-another one; only keys made of several columns or of bytes can.
+The 64-bit finaliser is a bijection. So two different keys that fit into 64 bits never
+have the same hash. Only keys of several columns, or of bytes, can collide.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def mixed(value: np.int64) -> np.int64:
 
 @kernel
 def chain_words(seed: IntArray, words: IntArray) -> IntArray:
-    """Hash of a row so far (``seed``) extended by one more 64-bit column."""
+    """Extend the hash of a row so far (``seed``) by one more 64-bit column."""
     out = np.empty_like(words)
     for row in range(words.size):
         out[row] = mixed((seed[row] + _GOLDEN) ^ mixed(words[row]))
@@ -38,7 +38,7 @@ def chain_words(seed: IntArray, words: IntArray) -> IntArray:
 
 @kernel
 def chain_bytes(seed: IntArray, offset: OffsetArray, data: ByteArray) -> IntArray:
-    """Hash of a row so far (``seed``) extended by one more column of byte strings."""
+    """Extend the hash of a row so far (``seed``) by one more column of byte strings."""
     out = np.empty_like(seed)
     for row in range(seed.size):
         start, end = offset[row], offset[row + 1]

@@ -1,10 +1,11 @@
 """The hash index over the residents of one stream.
 
-Every resident has a *slot*, a number that only grows. Slot ``s`` lives in the ring
-``entries`` at ``3 * (s % capacity)`` as (key, time, next slot of its bucket), three
-words side by side so that a visit costs one cache line. ``heads`` holds the newest
-slot of each bucket. Chains run from new to old, so a walk stops at the first slot
-below ``base``: residents leave in bulk when ``base`` moves, and nothing is unlinked.
+Every resident has a *slot*, a number that only grows. The entry of slot ``s`` is in the
+ring ``entries`` at ``3 * (s % capacity)``: key, time, and the next slot of its bucket.
+These three words are side by side, so that reading them costs one cache line. ``heads``
+holds the newest slot of each bucket. Chains run from new slots to old ones, so a walk
+stops at the first slot below ``base``. When ``base`` moves, all residents below it are
+removed at once, and nothing is unlinked.
 """
 
 from __future__ import annotations
@@ -21,14 +22,15 @@ STRIDE = 3
 BLOCK = 64
 NOWHERE = -1
 NEVER = np.int64(np.iinfo(np.int64).min)
-"""The time of a resident that is gone: no window reaches it."""
+"""Time of a resident that was removed: no window contains it."""
 
 
 class Index(NamedTuple):
-    """One stream's index; both arrays have a power of two of items or triples.
+    """Index of one stream.
 
-    The ``seed`` of the buckets is a secret of the state: clients who choose their keys
-    cannot choose them for one bucket.
+    ``heads`` has room for a power of two of slots, ``entries`` for a power of two of
+    triples. The ``seed`` of the buckets is a secret of the state: clients that choose
+    their keys cannot choose them all for one bucket.
     """
 
     heads: IntArray
@@ -37,24 +39,24 @@ class Index(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Room for matches: position of the arrival, slot of the resident."""
+    """Room for matches: position of the arrival, and slot of the resident."""
 
     arrival: IntArray
     slot: IntArray
 
     @staticmethod
     def room(matches: int) -> Pairs:
-        """Room for so many matches, and for what a step of a block may find beyond."""
+        """Room for so many matches, and for those that one step of a block may add."""
         size = matches + BLOCK
         return Pairs(np.empty(size, np.int64), np.empty(size, np.int64))
 
     def doubled(self) -> Pairs:
-        """Room for twice as many."""
+        """Room for twice as many matches."""
         return Pairs.room(2 * (self.slot.size - BLOCK))
 
 
 def fixed(array: IntArray) -> IntArray:
-    """The same array, read-only: kernels are compiled for one kind of argument."""
+    """The same array, read-only, since kernels are compiled for read-only arrays."""
     array = np.ascontiguousarray(array)
     array.flags.writeable = False
     return array
@@ -62,7 +64,7 @@ def fixed(array: IntArray) -> IntArray:
 
 @kernel
 def link(key: IntArray, time: IntArray, first_slot: int, into_index: Index) -> None:
-    """Give the rows the slots from ``first_slot`` on and put them into the index."""
+    """Insert rows into the index, with the slots from ``first_slot`` on."""
     heads, entries, seed = into_index
     bucket_mask = heads.size - 1
     slot_mask = entries.size // STRIDE - 1
@@ -90,13 +92,15 @@ def probe(
 
     An arrival matches residents of its key from time ``low`` to time ``high``.
 
-    Returns the number of matches, the arrival to go on from, and the length of the
-    longest chain that was walked; an arrival whose matches do not fit any more is left
-    for the next call, whole. Arrivals are taken in blocks whose chains are walked side
-    by side, one step of each at a time: the memory accesses of a block overlap instead
-    of waiting for each other. Where a block does not fit, its arrivals are taken one by
-    one. What fits is a matter of matches alone: residents that are gone but still
-    linked do not change where a call ends.
+    Returns the number of matches, the arrival from which to continue, and the length of
+    the longest chain that was walked. If the matches of an arrival do not all fit, the
+    whole arrival is left for the next call.
+
+    Arrivals are processed in blocks. The chains of a block are walked side by side, one
+    step of each at a time, so that memory accesses overlap instead of waiting for each
+    other. If the matches of a block do not fit, its arrivals are processed one by one.
+    Where a call ends depends on the matches alone, not on removed residents that are
+    still linked.
     """
     heads, entries, seed = index
     bucket_mask = heads.size - 1
@@ -140,7 +144,7 @@ def probe(
 
 @kernel
 def count_after(entries: IntArray, first_slot: int, rows: int, horizon: int) -> int:
-    """Count the residents of a run of slots whose time lies after ``horizon``."""
+    """Count the residents in a run of slots whose time is after ``horizon``."""
     slot_mask = entries.size // STRIDE - 1
     count = 0
     for slot in range(first_slot, first_slot + rows):
@@ -175,7 +179,7 @@ def read_run(
 
 @kernel
 def bury(first_slot: int, rows: int, into_entries: IntArray) -> None:
-    """Make a run of slots unmatchable while its chains still pass through it."""
+    """Give a run of slots a time that matches nothing; chains still pass through it."""
     slot_mask = into_entries.size // STRIDE - 1
     for slot in range(first_slot, first_slot + rows):
         into_entries[STRIDE * (slot & slot_mask) + 1] = NEVER

@@ -1,7 +1,8 @@
-"""Arrivals of an instant together: store, shed and probe, in one order or another.
+"""Joins the arrivals of one instant together: stores, evicts and probes.
 
-Each kernel goes on from its cursor until the arrivals end or Python is needed, and says
-why it stopped. They leave the table so that the next call can simply go on.
+The kernels differ in the order of these steps. A kernel continues from its cursor until
+all arrivals are done or Python is needed, and returns why it stopped. It leaves the
+table in a state from which the next call can continue.
 """
 
 from __future__ import annotations
@@ -36,12 +37,15 @@ from shedjoin.kernels.slots import NOBODY, Table, is_there
 from shedjoin.types import IntArray
 
 INSTANT_ROWS = 64
-"""Arrivals of one instant that become residents before some are shed, at most."""
+"""At most so many arrivals of one instant are stored before rows are evicted."""
 
 
 @inline_kernel
 def open_instant(first: int, times: IntArray, table: Table) -> int:
-    """End of the arrivals of one instant, or of a part of them; 0 without slots."""
+    """End of the arrivals of one instant, at most ``INSTANT_ROWS`` of them.
+
+    It is 0 if there are fewer free slots than arrivals.
+    """
     end, last = first, min(first + INSTANT_ROWS, times.size)
     while end < last and times[end] == times[first]:
         end += 1
@@ -62,7 +66,7 @@ def enter(
     candidates: Candidates,
     out: Found,
 ) -> None:
-    """All arrivals of an instant become residents."""
+    """Store all arrivals of an instant that are to be stored."""
     facts, cursor = table.facts[0], out.cursor[0]
     for at in range(first, end):
         time, stream = arriving.time[at], arriving.stream[at]
@@ -91,7 +95,7 @@ def enter(
 def make_room(
     rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
-    """Shed until every pool is within its capacity, and settle who left."""
+    """Evict rows until every pool is within its capacity, and settle them."""
     why = evict_to_capacity(rules, arriving, table, candidates, out)
     settle_victims(rules, arriving, table, out)
     free_left(table, out)
@@ -102,7 +106,10 @@ def make_room(
 def forget_foreseen(
     first: int, end: int, rules: Rules, arriving: Arriving, table: Table, out: Found
 ) -> None:
-    """Matches of an instant count when they happen, now that it is known who left."""
+    """Take back the matches of an instant that were counted in advance.
+
+    It is now known which rows were evicted. Matches are counted again when they happen.
+    """
     start = out.cursor[0]["instant_start"]
     for at in range(first, end):
         slot = out.instant_slots[at - first]
@@ -117,9 +124,9 @@ def forget_foreseen(
 def probe_left(
     row: Row, first: int, rules: Rules, arriving: Arriving, table: Table, out: Found
 ) -> bool:
-    """Let an arrival meet who is left; False if there is no room for its matches.
+    """Match an arrival with the rows that are left; False without room for the matches.
 
-    If all probe, it meets all arrivals of its instant, whether they are left or not.
+    With ``all_probe``, it is matched with all arrivals of its instant, left or not.
     """
     since, same, looks = row.number, 0, arriving.looks
     if rules.all_probe:
@@ -140,11 +147,11 @@ def probe_left(
 def shed_then_join(
     rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
-    """All arrivals of an instant become residents, then shed, then meet who is left.
+    """For each instant: store its arrivals, evict rows, match arrivals still stored.
 
-    An arrival that did not stay does not probe, unless ``all_probe``. With
-    ``counts_instant_first`` it is decided who leaves as if all matches of the instant
-    had happened.
+    An arrival that was evicted does not probe, unless ``all_probe``. With
+    ``counts_instant_first``, rows are evicted as if all matches of the instant had
+    happened.
     """
     cursor = out.cursor[0]
     while True:
@@ -182,7 +189,7 @@ def shed_then_join(
 def probe_whole(
     end: int, rules: Rules, arriving: Arriving, table: Table, out: Found
 ) -> bool:
-    """Let a whole instant meet residents and itself; False if matches have no room.
+    """Match an instant with residents and itself; False without room for the matches.
 
     None of its arrivals is a resident yet.
     """
@@ -206,9 +213,10 @@ def probe_whole(
 def probe_then_shed(
     rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
-    """All arrivals of an instant meet residents and each other, then some are stored.
+    """For each instant: match all its arrivals, then store them and evict rows.
 
-    They become residents part by part: the table need not have room for all of them.
+    Arrivals are matched with residents and with each other. They are stored in parts,
+    because the table may not have room for all of them.
     """
     cursor = out.cursor[0]
     while True:

@@ -1,7 +1,7 @@
-"""The one place that knows numba.
+"""Compiles kernels. This is the only module that imports numba.
 
-Kernels are module-level functions over contiguous arrays. They release the GIL,
-use no fast-math and run one thread each: Spark already gives a worker per core.
+Kernels are module-level functions over contiguous arrays. They release the GIL, use no
+fast-math, and run in one thread each, because Spark already has a worker for each core.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def _can_write(folder: Path) -> bool:
 def _cache_is_usable() -> bool:
     """Whether numba will find a folder for compiled code.
 
-    numba tries the folder beside the source, then one under the user's cache
-    folder. Code imported from a zip with no home folder has neither, and then
-    fails at the first call rather than at import, so ask beforehand.
+    numba tries the folder of the source, and then one under the user's cache folder.
+    Code that is imported from a zip, without a home folder, has neither of them. It
+    would fail at its first call, not at import, so this is checked beforehand.
     """
     beside = Path(__file__).parent
     if beside.is_dir() and _can_write(beside / "__pycache__"):
@@ -46,11 +46,11 @@ def _cache_is_usable() -> bool:
 
 
 def _forget_stale_code() -> None:
-    """Remove compiled code of other sources from the cache.
+    """Remove the code of changed sources from the cache.
 
-    numba looks at the time of a kernel's own file. A kernel that has another one
-    compiled into it does not notice when that one's file changed, nor do files whose
-    times were preserved by an installer.
+    numba compares the time of a kernel's own file only. It does not notice if the file
+    of another kernel has changed that was compiled into this one. Nor does it notice a
+    new file to which an installer gave its old time.
     """
     beside = Path(__file__).parent
     sources = sha256()
@@ -66,34 +66,36 @@ def _forget_stale_code() -> None:
 
 
 CHECKED = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
-"""Kernels check every index, for tests. The cache has code that does not."""
+"""Whether kernels check every index, as tests do. The cache has code without these
+checks."""
 CACHED = not CHECKED and _cache_is_usable()
 if CACHED:
     _forget_stale_code()
 
 
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel at its first call, from the disk cache where there is one."""
+    """Compile a kernel at its first call, or load it from the cache on disk."""
     compiled: Any = numba.njit(cache=CACHED, nogil=True, boundscheck=CHECKED)
     return cast("Callable[P, R]", compiled(function))
 
 
 def kernel_no_refcount(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a kernel that makes no arrays, without counting references to any.
+    """Compile a kernel that makes no arrays, without counting references to arrays.
 
-    In small functions that pass arrays on, the counting costs more than the work. The
-    option is numba's own but not promised: without it the kernel is slower, not wrong.
+    In small functions that pass arrays on, counting references costs more than the
+    work. The option exists in numba, but is not documented. Without it, the kernel is
+    slower but gives the same results.
     """
     return cast("Callable[P, R]", _without_refcount(function, inside=False))
 
 
 def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a step into the kernels that take it: a call would pass all arrays."""
+    """Compile a function into its callers: a call would have to pass all arrays."""
     return cast("Callable[P, R]", _without_refcount(function, inside=True))
 
 
 def _without_refcount(function: Callable[P, R], *, inside: bool) -> object:
-    if CHECKED:  # only kernels that count references can raise
+    if CHECKED:  # a kernel that counts no references cannot raise an error
         return kernel(function)
     options: dict[str, Any] = {"cache": CACHED, "nogil": True, "forceinline": inside}
     njit: Any = numba.njit

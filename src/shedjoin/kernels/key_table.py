@@ -1,8 +1,8 @@
 """How often each key came on each stream: a hash table of fixed size.
 
-Keys are known by 32 bits of their hash, which also choose their bucket. A bucket holds
-eight keys. A new key in a full bucket takes the place of the key with the least count:
-while there is room for all keys that come, counts are exact.
+A key is identified by 32 bits of its hash, which also choose its bucket. A bucket has
+room for eight keys. If it is full, a new key replaces the one with the least count. As
+long as there is room for all keys that come, counts are exact.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ class KeyTable(NamedTuple):
 
 @inline_kernel
 def tag_of(key: np.int64) -> np.int32:
-    """32 bits of the hash of a key; never those of an empty place."""
+    """32 bits of the hash of a key; never the value that marks an empty place."""
     tag = np.int32(mixed(key ^ SALT) >> 32)
     return np.int32(1) if tag == _EMPTY else tag
 
 
 @inline_kernel
 def bucket_at(tag: np.int32, table: KeyTable) -> int:
-    """Where the bucket of a key begins."""
+    """First place of a key's bucket."""
     buckets = table.tag.size // BUCKET
     return int(BUCKET * (np.int64(tag) & (buckets - 1)))
 
 
 @inline_kernel
 def find_key(key: np.int64, table: KeyTable) -> int:
-    """Place of a key, or -1."""
+    """Place of a key, or -1 if it is not in the table."""
     tag = tag_of(key)
     first = bucket_at(tag, table)
     for place in range(first, first + BUCKET):
@@ -56,7 +56,7 @@ def find_key(key: np.int64, table: KeyTable) -> int:
 
 @inline_kernel
 def weakest(first: int, table: KeyTable) -> int:
-    """An empty place of a bucket, or that of the key with the least count."""
+    """Find an empty place of a bucket, or else that of the key with the least count."""
     least, chosen = np.inf, first
     for place in range(first, first + BUCKET):
         if table.tag[place] == _EMPTY:
@@ -73,7 +73,7 @@ def weakest(first: int, table: KeyTable) -> int:
 def add_keys(
     stream: int, key: IntArray, weight: FloatArray, into_table: KeyTable
 ) -> None:
-    """Count keys of a stream, each with a weight per pace."""
+    """Count keys of a stream; each arrival has a weight for each pace."""
     counts = into_table.counts
     for row in range(key.size):
         place = find_key(key[row], into_table)
@@ -92,7 +92,7 @@ def add_keys(
 def read_keys(
     stream: int, pace: int, key: IntArray, table: KeyTable, into_count: FloatArray
 ) -> None:
-    """Counts of keys on a stream at one pace, as they stand in the table."""
+    """Counts of keys on a stream at one pace, as they are stored in the table."""
     for row in range(key.size):
         place = find_key(key[row], table)
         into_count[row] = table.counts[place, stream, pace] if place >= 0 else 0.0
@@ -100,7 +100,7 @@ def read_keys(
 
 @kernel_no_refcount
 def move_keys(table: KeyTable, into_table: KeyTable) -> None:
-    """Put all keys into an empty table that has more room."""
+    """Insert all keys into an empty table that has more room."""
     for place in range(table.tag.size):
         tag = table.tag[place]
         if tag != _EMPTY:

@@ -1,11 +1,12 @@
-"""Matches of many arrivals at once, where matches do not decide who is shed.
+"""Matches of many arrivals at once, if matches do not decide which rows are evicted.
 
-Scores that do not depend on matches say who leaves and when without any probing. So a
-run of arrivals first looks up all residents it could meet, with the chains of many
-arrivals walked side by side; then it is decided who is stored and who is shed; and at
-last those encounters are taken out whose resident had left before the arrival came.
-Within the run, arrivals meet through a small index of those that stayed at least a
-moment.
+If scores do not depend on matches, evictions can be decided without any probe. So a
+*run* of arrivals is processed in three steps. First, all its arrivals look up the
+residents that they could match. The chains of many arrivals are walked side by side.
+Then it is decided which arrivals are stored, and which rows are evicted. Last, an
+*encounter* of an arrival with a resident is dropped if the resident had been evicted
+before the arrival came. Matches between two arrivals of the run are found by a small
+index of the arrivals that were stored, if only for a moment.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ from shedjoin.types import FloatArray, IntArray, LinkArray, LinkGrid, Records
 
 SIDE_BY_SIDE = 128
 ENCOUNTER = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8"), ("slot", "i8")])
-"""What may be a match: as in a match, and the slot of the resident. Its number is there
-if it is asked for: of a sample. If its coin lost, it is no match, but the arrival has
-met somebody: the row is then ``-1 - row``."""
+"""A possible match: the fields of a match, and the slot of the resident. The number of
+the resident is set only in a sample. If the coin of the encounter loses, it is no
+match, but it is counted: its row is then ``-1 - row``."""
 
 
 class Encounters(NamedTuple):
-    """What may be matches, their worth, and room to work in."""
+    """Possible matches, their importance, and arrays to work in."""
 
     entries: Records
     worth: FloatArray
@@ -62,7 +63,7 @@ class Encounters(NamedTuple):
 
 
 class SmallIndex(NamedTuple):
-    """Arrivals of a run: heads by bucket and stream, and the next one of each."""
+    """Arrivals of a run: chain heads by bucket and stream, and the next one of each."""
 
     heads: LinkGrid
     after: LinkArray
@@ -78,7 +79,7 @@ def note_more(
     table: Table,
     into: Encounters,
 ) -> None:
-    """Write down what a sample, or importance, asks of an encounter."""
+    """Add to an encounter what a sample or the importance of results needs."""
     details = table.details[slot]
     if rules.weighs:
         into.entries[found]["number"] = table.number[slot]
@@ -103,10 +104,11 @@ def walk(
     table: Table,
     into: Encounters,
 ) -> int:
-    """Look some arrivals up among the residents of another stream, side by side.
+    """Look up some arrivals among the residents of another stream, side by side.
 
-    Returns how many encounters there are now, or -1 if they do not fit. An encounter is
-    written before it is known to be one: nobody can guess where the branch would go.
+    Returns the number of encounters so far, or -1 if they do not fit. Each visited
+    resident is written down first, and counted as an encounter only if it matches. A
+    branch instead would be slower, because the processor could not predict it.
     """
     facts, room, more = table.facts[0], into.worth.size, rules.weighs | rules.valued
     walking, steps = 0, 0
@@ -149,10 +151,10 @@ def walk(
 def look_up(
     start: int, rules: Rules, arriving: Arriving, table: Table, into: Encounters
 ) -> tuple[int, int]:
-    """Find the residents that arrivals from ``start`` on could meet.
+    """Find the residents that arrivals from ``start`` on could match.
 
-    Returns the number of encounters and the arrival to go on from: those whose
-    encounters do not fit any more are left for the next time.
+    Returns the number of encounters, and the arrival from which to continue. Arrivals
+    whose encounters do not fit are left for the next call.
     """
     found, first, rows = 0, start, SIDE_BY_SIDE
     while first < arriving.key.size:
@@ -180,7 +182,7 @@ def decide_until(
     candidates: Candidates,
     out: Found,
 ) -> int:
-    """Decide, arrival by arrival, who is stored and who leaves."""
+    """Decide, arrival by arrival, which rows are stored and which are evicted."""
     facts, cursor = table.facts[0], out.cursor[0]
     warm = cursor["row"]
     while True:
@@ -222,7 +224,10 @@ def insert_until(
     candidates: Candidates,
     out: Found,
 ) -> int:
-    """Store and shed, arrival by arrival up to ``end``; who leaves when is noted."""
+    """Store and evict rows, arrival by arrival up to ``end``, and settle them.
+
+    For each row that is evicted, it is noted at which arrival this happened.
+    """
     why = decide_until(end, rules, arriving, table, candidates, out)
     settle(rules, arriving, table, out)
     return why
@@ -232,7 +237,7 @@ def insert_until(
 def still_there(
     count: int, rules: Rules, arriving: Arriving, encounters: Encounters, out: Found
 ) -> None:
-    """Take those encounters as matches whose resident was there when they met."""
+    """Turn encounters into matches if the resident was still stored at the arrival."""
     cursor, total = out.cursor[0], out.sums[0]["gained"]
     end, run, zero = cursor["row"], cursor["run_start"], cursor["block_start"]
     for each in range(count):
@@ -264,10 +269,10 @@ def meet_in_chain(
     table: Table,
     out: Found,
 ) -> int:
-    """Match an arrival with earlier ones of a run, which stand in one chain.
+    """Match an arrival with the earlier arrivals of its run that are in one chain.
 
-    Returns how many it met, if coins decide which of them are matches; -1 if the
-    matches do not fit.
+    Returns -1 if the matches do not fit. If coins decide which matches are emitted, it
+    returns how many there were before the coins; otherwise 0.
     """
     cursor, facts = out.cursor[0], table.facts[0]
     zero = cursor["block_start"]
@@ -302,7 +307,7 @@ def meet_in_chain(
 
 @inline_kernel
 def gained(first: int, out: Found) -> float:
-    """Tell what the matches from ``first`` on are worth."""
+    """Sum of the importances of all matches from ``first`` on."""
     total = 0.0
     for each in range(first, out.cursor[0]["found"]):
         total += out.matches[each]["worth"]
@@ -318,9 +323,10 @@ def meet_each_other(
     table: Table,
     out: Found,
 ) -> int:
-    """Match arrivals of a run, from ``start`` on, with each other.
+    """Match the arrivals of a run, from ``start`` on, with each other.
 
-    Returns the arrival to go on from: before it, all matches are found.
+    Returns the arrival from which to continue. All matches of the arrivals before it
+    are found.
     """
     cursor, zero = out.cursor[0], out.cursor[0]["block_start"]
     seed, mask = table.facts[0]["bucket_seed"], index.heads.shape[0] - 1

@@ -1,4 +1,4 @@
-"""Matches of one arrival, what they are worth, and coins that decide about them."""
+"""Matches of one arrival, their importance, and coins that decide which are emitted."""
 
 from __future__ import annotations
 
@@ -29,22 +29,24 @@ from shedjoin.kernels.slots import (
 )
 
 MIN, MAX, SUM, PRODUCT, MEAN = range(5)
-"""How the importances of two partners combine."""
+"""How the importances of two matching rows are combined."""
 
 EMIT, COUNT_IT, FORESEE, FORGET = 1, 2, 4, 8
-"""What is done with a match: give it out, count it, count it as one that will happen if
-nobody has to leave before, and forget that."""
+"""What is done with a match, as bits: emit it; count it for the resident; count it in
+advance, since it will happen if no row is evicted before; take back what was counted in
+advance."""
 COINS_SHIFT = 32
 COINS_LEFT = (1 << COINS_SHIFT) - 1
-"""A resident's coins: how many are left, and above them which of these is the last
-that wins; counted down, so that the last of all is 1."""
+"""The coins of a resident are one integer. Its low bits say how many coins are left.
+Its high bits say which of these is the last that wins. Coins are numbered down to 1."""
 
 
 @inline_kernel
 def coin(seed: int, key: np.int64, number: np.int64, other: int) -> float:
-    """Toss a coin for a resident and something of its own: in [0, 1), always the same.
+    """Toss a coin for a resident and another number; equal arguments give equal coins.
 
-    By key and number: numbers alone repeat from shard to shard.
+    The result is a hash in [0, 1). The key is part of the hash, because arrival numbers
+    alone repeat from shard to shard.
     """
     bits = mixed(mixed(mixed(key + seed) + number) ^ other)
     return float((bits >> 11) & 0x1FFFFFFFFFFFFF) / 9007199254740992.0
@@ -52,7 +54,11 @@ def coin(seed: int, key: np.int64, number: np.int64, other: int) -> float:
 
 @inline_kernel
 def worth(a: float, b: float, combine: int) -> float:
-    """Importance of a pair; a stream without importance (infinite) has no say."""
+    """Importance of a pair of rows.
+
+    A stream without importance (infinite) does not count. If no stream has one, it is
+    1.
+    """
     if np.isinf(a) or np.isinf(b):
         value = b if np.isinf(a) else a
         return 1.0 if np.isinf(value) else value
@@ -69,7 +75,11 @@ def worth(a: float, b: float, combine: int) -> float:
 
 @inline_kernel
 def wins(slot: int, other: int, rules: Rules, table: Table) -> bool:
-    """Whether a match of a resident is emitted: the coins it has, or one per pair."""
+    """Whether a match of a resident is emitted.
+
+    If the resident has coins of its own, the next of them decides. Otherwise the pair
+    has one coin. Without coins, every match is emitted.
+    """
     details = table.details[slot]
     key, number = table.residents[slot]["key"], table.number[slot]
     if rules.tosses and details["coins"]:
@@ -82,7 +92,7 @@ def wins(slot: int, other: int, rules: Rules, table: Table) -> bool:
 
 @inline_kernel
 def is_spent(slot: int, table: Table) -> bool:
-    """Take one of a resident's coins; whether it was the last that wins."""
+    """Use up one coin of a resident; return whether it was the last that wins."""
     details = table.details[slot]
     coins = details["coins"]
     if coins:
@@ -95,7 +105,11 @@ def is_spent(slot: int, table: Table) -> bool:
 def emit(
     row: Row, slot: int, look: int, rules: Rules, table: Table, out: Found
 ) -> None:
-    """Note a match, of related streams with the look that found it."""
+    """Write down a match.
+
+    In a join through a relation, the match has the number of the look that found it, in
+    place of the resident's number.
+    """
     details = table.details[slot]
     place = table.residents[slot]["place"]
     number = look if rules.related else table.number[slot]
@@ -109,7 +123,7 @@ def emit(
 
 @inline_kernel
 def release(slot: int, time: int, rules: Rules, table: Table, out: Found) -> None:
-    """Free the slot of a resident whose coins are spent by a match at ``time``."""
+    """Free the slot of a resident whose last winning coin was tossed at ``time``."""
     stream = table.meta[slot] & STREAM_BITS
     stayed = max(0, time - table.residents[slot]["time"])
     count_life(min(stayed, rules.keep[stream]), out)
@@ -118,7 +132,7 @@ def release(slot: int, time: int, rules: Rules, table: Table, out: Found) -> Non
 
 
 class Look(NamedTuple):
-    """Residents that an arrival looks for: of a stream and a key, between two times."""
+    """Residents that an arrival looks for: a stream, a key, and a range of times."""
 
     stream: int
     key: np.int64
@@ -128,7 +142,7 @@ class Look(NamedTuple):
 
 @inline_kernel
 def looks_of(row: Row, rules: Rules, looks: Looks) -> int:
-    """How many there are."""
+    """Number of looks of an arrival."""
     if rules.related:
         return int(looks.first[row.at + 1] - looks.first[row.at])
     return len(rules.keep)
@@ -136,7 +150,7 @@ def looks_of(row: Row, rules: Rules, looks: Looks) -> int:
 
 @inline_kernel
 def look_at(row: Row, each: int, rules: Rules, looks: Looks) -> Look:
-    """One of them; at its own stream nobody is there in time."""
+    """One look of an arrival. For its own stream, the range of times is empty."""
     if rules.related:
         other, at = 1 - row.stream, looks.first[row.at] + each
         low = max(row.time - rules.keep[other], looks.low[at])
@@ -158,10 +172,11 @@ def meet(
     table: Table,
     out: Found,
 ) -> int:
-    """Match an arrival with the residents of the other streams; return how many.
+    """Match an arrival with residents of the other streams; return how many match.
 
-    Residents from number ``since`` on are left out: of two rows of an instant the
-    later meets the earlier, once.
+    ``how`` says what is done with each match. Residents with the number ``since`` or a
+    greater one are left out. So of two rows of an instant, the later one is matched
+    with the earlier one, and not the other way round.
     """
     found = 0
     for each in range(looks_of(row, rules, looks)):
@@ -201,7 +216,7 @@ def meet(
 def has_room(
     row: Row, rules: Rules, looks: Looks, table: Table, out: Found, more: int
 ) -> bool:
-    """Whether all matches of an arrival fit, and some more."""
+    """Whether there is room for all matches of an arrival, and for ``more`` besides."""
     free = out.matches.size - out.cursor[0]["found"] - more
     often = looks_of(row, rules, looks) if rules.related else 1
     if free >= often * table.facts[0]["count"]:

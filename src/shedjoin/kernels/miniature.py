@@ -1,7 +1,7 @@
-"""Which sampled rows a join would hold with less or more memory.
+"""Finds which sampled rows a join would hold with less or more memory.
 
-Memories are levels, from the smallest to the largest. Of each row, one bit for every
-level says whether it is held there.
+Memories are numbered as *levels*, from the smallest to the largest. Each row has one
+bit for each level, which says whether it is held with that memory.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from shedjoin.types import FloatArray, Grid, IntArray
 
 
 class Sampled(NamedTuple):
-    """Sampled rows: the pool that each takes room in, how much of it, and its score.
+    """Sampled rows: the pool of each, the room that it takes, and its score.
 
-    It takes room for all rows that it stands for.
+    A sampled row takes the room of all the rows that it stands for.
     """
 
     pool: IntArray
@@ -29,10 +29,10 @@ class Sampled(NamedTuple):
 def settle(
     order: IntArray, rows: Sampled, room: Grid, into_held: IntArray, into_bar: Grid
 ) -> None:
-    """Let rows go for which levels of memory have no room.
+    """Evict rows from the levels that have no room for them.
 
-    Rows are given in the order of their worth, the best first. ``room``, and the score
-    that was needed for it, the bar, are by pool and level.
+    ``order`` gives the rows from the best score to the worst. ``room`` is by pool and
+    level, and so is the bar: the highest score that was evicted.
     """
     pools, levels = room.shape
     used = np.zeros((pools, levels))
@@ -53,7 +53,7 @@ def settle(
 def settle_new(
     pool: IntArray, score: FloatArray, bar: Grid, into_held: IntArray
 ) -> None:
-    """Tell the levels at which new rows are worth at least the bar."""
+    """Set the levels at which new rows are held: those whose bar their scores reach."""
     levels = bar.shape[1]
     for row in range(pool.size):
         held = 0
@@ -66,9 +66,9 @@ def settle_new(
 def count_held(
     slot: IntArray, held: IntArray, weight: IntArray, into_counts: FloatArray
 ) -> None:
-    """Count matches of rows at the levels where they are held, and all of them last.
+    """Count matches by the levels that hold their rows; the last count is of all.
 
-    Each counts for as many rows as the sampled one stands for.
+    A match counts for as many rows as its sampled row stands for.
     """
     levels, times = into_counts.size - 1, np.zeros(held.size, np.int64)
     for match in range(slot.size):

@@ -13,7 +13,7 @@ from shedjoin.types import FloatArray, IntArray
 
 
 class Rows(NamedTuple):
-    """Rows of two streams, and the keys of the other one that each looks for."""
+    """Rows of two streams, and the keys of the other stream that each looks for."""
 
     stream: IntArray
     key: IntArray
@@ -22,7 +22,7 @@ class Rows(NamedTuple):
 
 
 class Sorted(NamedTuple):
-    """Rows of two streams by stream, key and time; ``first`` is that of each stream."""
+    """Rows sorted by stream, key and time; ``first`` is where each stream begins."""
 
     key: IntArray
     time: IntArray
@@ -30,7 +30,7 @@ class Sorted(NamedTuple):
 
 
 class Ranges(NamedTuple):
-    """Keys of a stream, each between two times."""
+    """Keys of a stream, each with a range of times."""
 
     stream: int
     key: IntArray
@@ -39,14 +39,14 @@ class Ranges(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Room for what is found: which range has which slot."""
+    """Room for the residents that are found: index of the range, and slot."""
 
     row: IntArray
     slot: IntArray
 
 
 def sorted_rows(stream: IntArray, key: IntArray, time: IntArray) -> Sorted:
-    """Sort rows."""
+    """Sort rows by stream, key and time."""
     order = np.lexsort((time, key, stream))
     rights = int(np.count_nonzero(stream))
     first = 0, stream.size - rights, stream.size
@@ -55,14 +55,14 @@ def sorted_rows(stream: IntArray, key: IntArray, time: IntArray) -> Sorted:
 
 @inline_kernel
 def lows(row: int, rows: Rows, rules: Rules, now_us: int) -> int:
-    """The earliest time of a partner: who has expired is none."""
+    """Earliest time of a partner of a row; expired rows are no partners."""
     other = 1 - rows.stream[row]
     return int(max(rows.time[row], now_us) - rules.keep[other])
 
 
 @inline_kernel
 def highs(row: int, rows: Rows, rules: Rules) -> int:
-    """The latest time of a partner."""
+    """Latest time of a partner of a row."""
     return int(rows.time[row] + rules.keep[rows.stream[row]])
 
 
@@ -70,7 +70,7 @@ def highs(row: int, rows: Rows, rules: Rules) -> int:
 def count_residents(
     rows: Rows, rules: Rules, now_us: int, table: Table, into: FloatArray
 ) -> None:
-    """Count the residents that rows could be matched with."""
+    """Count for each row the residents that it could be matched with."""
     for row in range(rows.key.size):
         earliest, latest = lows(row, rows, rules, now_us), highs(row, rows, rules)
         other, found = 1 - rows.stream[row], 0
@@ -95,7 +95,7 @@ def first_at(
     majors: IntArray,
     minors: IntArray,
 ) -> int:
-    """Find the first of rows, sorted by two columns, with at least these values."""
+    """Find the first row with at least these values; rows are sorted by both."""
     while start < end:
         middle = (start + end) >> 1
         own = majors[middle]
@@ -110,7 +110,7 @@ def first_at(
 def count_among(
     rows: Rows, rules: Rules, now_us: int, others: Sorted, into: FloatArray
 ) -> None:
-    """Count the rows among some others that rows could be matched with."""
+    """Count for each row those of the ``others`` that it could be matched with."""
     for row in range(rows.key.size):
         earliest, latest = lows(row, rows, rules, now_us), highs(row, rows, rules)
         other, found = 1 - rows.stream[row], 0
@@ -130,10 +130,11 @@ def count_among(
 def find_residents(
     ranges: Ranges, start: int, first: int, table: Table, pairs: Pairs
 ) -> tuple[int, int, int]:
-    """Find the residents of keys between two times, as many as there is room for.
+    """Find residents by key and range of times, until the room is full.
 
-    It goes on from the key ``start``, at the slot ``first`` of its chain if that is
-    one. Returns how many were found, and where to go on.
+    The search begins at the key ``start``. If ``first`` is a slot, it begins at this
+    slot of the key's chain. Returns how many residents were found, and the key and slot
+    from which to continue.
     """
     found = 0
     for row in range(start, ranges.key.size):

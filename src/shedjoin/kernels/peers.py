@@ -1,4 +1,4 @@
-"""Peers: arrivals of one instant, which meet each other whoever of them is stored."""
+"""Peers: arrivals of one instant, which match each other whether stored or not."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shedjoin.types import IntArray
 
 
 def peers_of(stream: IntArray, key: IntArray, time: IntArray) -> Peers:
-    """Sort arrivals, which come by time, within their instants.
+    """Sort arrivals within their instants; they are given in order of time.
 
     >>> import numpy as np
     >>> peers = peers_of(*(np.array(a) for a in ([1, 0, 1], [5, 4, 3], [0, 0, 7])))
@@ -28,7 +28,7 @@ def peers_of(stream: IntArray, key: IntArray, time: IntArray) -> Peers:
 
 @inline_kernel
 def count_peer(at: int, row: Row, rules: Rules, table: Table, out: Found) -> None:
-    """Count a match of an earlier arrival of the instant, if it is or can be stored."""
+    """Count a match for an earlier arrival of the instant, unless that one was shed."""
     if rules.sheds_last:
         out.hits[at] += 1
         return
@@ -43,9 +43,9 @@ def count_peer(at: int, row: Row, rules: Rules, table: Table, out: Found) -> Non
 def meet_instant(
     row: Row, how: int, rules: Rules, arriving: Arriving, table: Table, out: Found
 ) -> int:
-    """Match an arrival with those of its instant before it; return how many.
+    """Match an arrival with earlier ones of its instant; return how many match.
 
-    Whether they are still there does not matter.
+    It does not matter whether the earlier arrivals are still stored.
     """
     peers, found = arriving.peers, 0
     end = peers.end[row.at]

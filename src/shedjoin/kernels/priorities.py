@@ -1,4 +1,7 @@
-"""Priorities of rows, read from tables of rates."""
+"""Priorities of rows, read from tables of rates.
+
+The priority of a row is the best mean of its results per second, from its age on.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +14,17 @@ from shedjoin.types import Cube, FloatArray, IntArray
 
 _MANTISSA, _BIAS = 52, 1023
 _HALF_OCTAVE = int(np.sqrt(np.array([2.0])).view(np.int64)[0]) & ((1 << _MANTISSA) - 1)
-"""Bits of a real number: the exponent, with its bias, is above those of the mantissa,
-which here is that of a half octave."""
+"""A floating-point number has its biased exponent in the bits above its mantissa. In
+the upper half of an octave, the mantissa is at least this value."""
 FINER = 8
-"""Levels of counts below a half, but for the least of all."""
+"""Level of the counts from one half on; lower levels are for lower counts."""
 
 
 class Rates(NamedTuple):
     """Results per second by stream, level and age.
 
-    ``per_us`` are ages of a microsecond, by stream; ``typical`` is the count that each
-    level stands for.
+    ``per_us`` is the number of age buckets in a microsecond, by stream. ``typical`` has
+    the count that each level stands for.
     """
 
     table: Cube
@@ -31,7 +34,7 @@ class Rates(NamedTuple):
 
 @inline_kernel
 def rate_at(age: float, own: int, level: int, table: Cube) -> float:
-    """Read ``table[own, level, age]``, between two ages in proportion."""
+    """Read ``table[own, level, age]``, interpolated between ages."""
     last = table.shape[2] - 1
     age = min(age, float(last))
     before = int(age)
@@ -42,9 +45,10 @@ def rate_at(age: float, own: int, level: int, table: Cube) -> float:
 
 @inline_kernel
 def level_at(bits: int, levels: int) -> int:
-    """Half octaves of a decayed count, of which these are the bits; 0 below 1/32.
+    """Level of a decayed count, in half octaves; 0 for counts below 1/32.
 
-    The exponent tells octaves, so there is no logarithm and nothing to guess.
+    ``bits`` are the bits of the count as a floating-point number. Its exponent gives
+    the octave, so no logarithm is needed.
     """
     octave = (bits >> _MANTISSA) - _BIAS
     upper = (bits & ((1 << _MANTISSA) - 1)) >= _HALF_OCTAVE
@@ -53,16 +57,17 @@ def level_at(bits: int, levels: int) -> int:
 
 @kernel_no_refcount
 def read_levels(bits: IntArray, levels: int, into: IntArray) -> None:
-    """Levels of decayed counts, of which these are the bits."""
+    """Levels of decayed counts, which are given by their bits."""
     for row in range(bits.size):
         into[row] = level_at(bits[row], levels)
 
 
 @inline_kernel
 def times_typical(slow: float, best: float, level: int, typical: FloatArray) -> float:
-    """How many times as often as is typical of its level a key comes.
+    """How often a key comes, relative to what is typical of its level.
 
-    Below the least level, counts say only how they change.
+    The lowest level has no typical count. There, the best estimate of the count is
+    compared with the count itself.
     """
     if level > 0:
         return float(best / typical[level])
@@ -77,7 +82,7 @@ def read_times(
     typical: FloatArray,
     into: FloatArray,
 ) -> None:
-    """As :func:`times_typical`, for many keys."""
+    """The values of :func:`times_typical` for many keys."""
     for row in range(slow.size):
         into[row] = times_typical(slow[row], best[row], level[row], typical)
 
@@ -92,10 +97,11 @@ def read_priorities(
     rates: Rates,
     into: FloatArray,
 ) -> None:
-    """Priority of each row by its age and its key's counts: at the slow pace, and best.
+    """Priority of each row, by its age and the counts of its key.
 
-    Levels go by the slow pace, which does not jump. Between levels the rate follows the
-    count at best. The bits are those of the slow counts.
+    The level follows from the slow count, which does not jump. Within a level, the
+    priority is proportional to the best estimate of the count. ``slow_bits`` are the
+    bits of the slow counts.
     """
     table = rates.table
     for row in range(stream.size):

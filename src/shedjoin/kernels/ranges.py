@@ -1,9 +1,10 @@
-"""Residents in sorted columns, and which of them lie in ranges.
+"""Finds residents whose columns lie in given ranges.
 
-Columns are 64-bit integers: keys, times, and values as order codes. Rows of a *tier*
-are sorted by key, *lead* and place, so a range of one key's leads is found by two
-binary searches. All other conditions are ranges, too. They are tested a block of
-residents and a column at a time, so that the compiler can do several at once.
+Columns are 64-bit integers: keys, times, and values as order codes. The rows of a
+*tier* are sorted by key, *lead* and place. The lead is one compared column, or the
+time. So a range of leads of one key is found by two binary searches. All other
+conditions are ranges as well. They are tested for a block of residents, column by
+column, so that the compiler can test several residents at once.
 """
 
 from __future__ import annotations
@@ -16,17 +17,18 @@ from shedjoin.kernels.jit import inline_kernel, kernel
 from shedjoin.types import BoolArray, FloatArray, IntArray, IntGrid
 
 KEY, LEAD, PLACE, TIME = range(4)
-"""Columns that every tier has; values follow."""
+"""Columns that every tier has. The columns of compared values follow."""
 COLUMNS = 4
 BLOCK = 256
 
 
 class Asked(NamedTuple):
-    """What each of several partial results asks of residents.
+    """The conditions of several partial results.
 
-    They have its ``key``, and their lead lies from ``first`` to ``last``. By condition
-    and partial result, the values of a ``column`` lie from ``low`` to ``high``, or
-    outside of that where ``inside`` is false.
+    A resident must have the ``key`` of the partial result, and a lead from ``first`` to
+    ``last``. There may be further conditions, each on a ``column``. The value there
+    must lie from ``low`` to ``high``, or outside of this range if ``inside`` is false.
+    ``low`` and ``high`` are by condition and partial result.
     """
 
     key: IntArray
@@ -39,9 +41,9 @@ class Asked(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Room for matches: number of the partial result, row of the resident in its tier.
+    """Room for matches: number of the partial result, and row of the tier.
 
-    There is a block more room than is asked for.
+    There is room for one block more than was asked for.
     """
 
     partial: IntArray
@@ -56,9 +58,9 @@ class Pairs(NamedTuple):
 
 @inline_kernel
 def first_from(tier: IntGrid, key: int, lead: int, low: int) -> int:
-    """Find the first row from ``low`` on whose key and lead are not less.
+    """Find the first row from ``low`` on with this key and lead, or greater ones.
 
-    It is looked for in strides that double: most often it is near.
+    The row is usually near, so the search begins with strides that double.
     """
     high, stride = low, 1
     while high < tier.shape[1]:
@@ -81,7 +83,7 @@ def first_from(tier: IntGrid, key: int, lead: int, low: int) -> int:
 
 @inline_kernel
 def first_beyond(tier: IntGrid, key: int, lead: int, low: int) -> int:
-    """Find the first row from ``low`` on whose key and lead are greater."""
+    """Find the first row from ``low`` on that is greater by key and lead."""
     high, stride = low, 1
     while high < tier.shape[1]:
         own = tier[KEY, high]
@@ -103,14 +105,14 @@ def first_beyond(tier: IntGrid, key: int, lead: int, low: int) -> int:
 
 @inline_kernel
 def keep_inside(values: IntArray, low: int, high: int, into_fits: BoolArray) -> None:
-    """Keep only those of a block whose values lie in a range."""
+    """Clear the flags of rows whose values do not lie in a range."""
     for at in range(values.size):
         into_fits[at] &= (values[at] >= low) & (values[at] <= high)
 
 
 @inline_kernel
 def keep_outside(values: IntArray, low: int, high: int, into_fits: BoolArray) -> None:
-    """Keep only those of a block whose values lie outside of a range."""
+    """Clear the flags of rows whose values lie in a range."""
     for at in range(values.size):
         into_fits[at] &= (values[at] < low) | (values[at] > high)
 
@@ -124,11 +126,11 @@ def meet(
     start_row: int,
     into_pairs: Pairs,
 ) -> tuple[int, int, int, int]:
-    """Match partial results, in an order from the place ``start`` on, with a tier.
+    """Match partial results with a tier until the room is full.
 
-    It is the order of their keys and of the first leads that they ask for. Stops
-    when the room is full. Returns the number of matches, the place and the row to go on
-    from, and how many residents were looked at.
+    ``order`` sorts the partial results by key and by the first lead that they ask for.
+    They are matched from the position ``start`` on. Returns the number of matches, the
+    position and the row from which to continue, and the number of residents looked at.
     """
     room = into_pairs.row.size - BLOCK
     fits = np.empty(BLOCK, np.bool_)
@@ -153,7 +155,7 @@ def meet(
                     keep_inside(values, low, high, fits)
                 else:
                     keep_outside(values, low, high, fits)
-            # Most blocks have none: looking for that first is several times as fast.
+            # Most blocks have no match. Testing for that first is several times faster.
             some = False
             for at in range(until - first):
                 some |= fits[at]
@@ -166,7 +168,7 @@ def meet(
 
 
 _FEW_BUCKETS = 6
-"""Lag buckets that a tier lies in are few, nearly always."""
+"""A tier seldom has rows in more lag buckets than this."""
 
 
 @kernel
@@ -179,10 +181,11 @@ def count_lags(
     edges: IntArray,
     into_counts: FloatArray,
 ) -> None:
-    """Count the residents that partial results look at, by how much older they are.
+    """Count the residents that partial results look at, by lag.
 
-    Those between two ``edges`` lie in the bucket of the first; the last edge belongs to
-    the last bucket. ``time`` is that of the arrival of each partial result.
+    A lag is the time of the arrival less that of the resident. A bucket of lags begins
+    at one of the ``edges`` and ends before the next; the last edge belongs to the last
+    bucket. ``time`` is that of the arrival of each partial result.
     """
     last = edges.size - 1
     oldest, newest = tier[TIME, 0], tier[TIME, 0]
@@ -196,7 +199,7 @@ def count_lags(
         if edges[0] <= now - newest and now - oldest <= edges[last]:
             low = min(np.searchsorted(edges, now - newest, side="right"), last) - 1
             high = min(np.searchsorted(edges, now - oldest, side="right"), last) - 1
-            if high <= low + _FEW_BUCKETS:  # which is faster than to search for each
+            if high <= low + _FEW_BUCKETS:  # faster than a search for each row
                 before = 0
                 for bucket in range(low, high):
                     beneath = 0

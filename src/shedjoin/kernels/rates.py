@@ -1,4 +1,9 @@
-"""What is known of keys, row by row: counts at two paces, and rates of results."""
+"""What is known of the key of each row: counts at two paces, and rates of results.
+
+A count at the slow pace fades by half in one half-life. At the fast pace, it fades ten
+times as fast. The *steady* count of a key is what its slow count becomes in the end, if
+the key goes on coming at the same rate.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +17,20 @@ FASTER = 10
 _DOUBT = 3.0
 _STEPS = 12
 SHORTEST = 1.0 / 64.0
-"""Half-lives that a key has come for at least: sooner, one arrival says too little."""
+"""A key is taken to have come for at least so many half-lives: in less time, one
+arrival says too little."""
 _YOUNGEST = float(np.exp2(-SHORTEST))
 
 
 @inline_kernel
 def begun(share: float) -> float:
-    """``2^-t`` of a key that has come for t half-lives, evenly and not before.
+    """Find ``2^-t`` for a key that began to come t half-lives ago, and comes evenly.
 
-    ``share`` is its count at the fast pace in parts of that at the slow one. The slow
-    pace has reached ``1 - x`` of its steady count with ``x = 2^-t``, the fast one
-    ``1 - x^10`` of a tenth of it. Their ratio is ``(1 + x + ... + x^9) / 10``, which
-    tells x; Newton's steps come from above and do not overshoot.
+    ``share`` is the fast count of the key divided by its slow count. With ``x = 2^-t``,
+    the slow count has reached ``1 - x`` of its steady value. The fast count has reached
+    ``1 - x^10`` of its own steady value, which is a tenth of the slow one. So the ratio
+    of both counts is ``(1 + x + ... + x^9) / 10``. Newton's method finds x from this
+    ratio. Its steps come from above and do not overshoot.
     """
     x = 1.0
     for _ in range(_STEPS):
@@ -37,15 +44,17 @@ def begun(share: float) -> float:
 
 @inline_kernel
 def at_best(slow: float, fast: float, faded: float) -> float:
-    """Steady count of a key: by the slow pace, or beyond doubt by the fast one.
+    """Best estimate of the steady count of a key, from its slow and its fast count.
 
-    ``faded`` is ``2^-t`` if counting began t half-lives ago: counts have reached only
-    a part of what they would come to. What chance allows is judged by the counts
-    themselves.
+    ``faded`` is ``2^-t`` if counting began t half-lives ago. Counts have then reached
+    only a part of their steady values. The estimate follows from the slow count, unless
+    the fast count differs from it by more than chance allows. What chance allows
+    follows from the counts themselves.
 
-    A rise counts for one standard deviation less, and as if the key had begun to come
-    when its two counts say. A fall is taken to go on: by the time that it is beyond
-    doubt, the fast pace still counts much of what was before it.
+    If the fast count is higher, the key has become more frequent. One standard
+    deviation is then subtracted, and the key is taken to have begun when its two counts
+    suggest. If the fast count is lower, the fall is taken to go on: when it is beyond
+    doubt, the fast count still contains much of the time before it.
     """
     reached = 1.0 - faded**FASTER
     expected = slow / (1.0 - faded) * reached / FASTER
@@ -60,13 +69,13 @@ def at_best(slow: float, fast: float, faded: float) -> float:
 
 @inline_kernel
 def begun_since(share: float, faded: float) -> float:
-    """As :func:`begun`, but not before counting began, and not just now."""
+    """The value of :func:`begun`, but not before counting began, and not too recent."""
     return max(faded, min(begun(share), _YOUNGEST))
 
 
 @kernel_no_refcount
 def begun_at(share: FloatArray, faded: float, into: FloatArray) -> None:
-    """As :func:`begun_since`, for many keys."""
+    """The values of :func:`begun_since` for many keys."""
     for row in range(share.size):
         into[row] = begun_since(share[row], faded)
 
@@ -80,11 +89,12 @@ def read_partners(
     into_slow: FloatArray,
     into_best: FloatArray,
 ) -> None:
-    """Count of each row's key on the other streams so far, and at best its steady one.
+    """Counts of each row's key on the other streams: slow ones, and best estimates.
 
-    Counts of several streams multiply. ``fade`` is what counts have faded to at either
-    pace; last, what an arrival would have faded to at the slow pace that came when
-    counting began.
+    The counts of several streams are multiplied. ``fade`` has three numbers. The first
+    two turn stored counts into present ones, at the slow and at the fast pace. The
+    third is what is left, at the slow pace, of an arrival that came when counting
+    began.
     """
     for row in range(key.size):
         place = find_key(key[row], table)
@@ -110,7 +120,7 @@ def read_table(
     table: Cube,
     into_rate: FloatArray,
 ) -> None:
-    """Read ``table[stream, level, age]``, between two ages in proportion."""
+    """Read ``table[stream, level, age]``, interpolated between ages."""
     last = table.shape[2] - 1
     for row in range(stream.size):
         own = stream[row]
@@ -126,9 +136,9 @@ def read_table(
 def add_spans(
     level: IntArray, young: FloatArray, old: FloatArray, into_time: FloatArray
 ) -> None:
-    """Add the time from one age to another to the ages between, by level.
+    """Add the time from one age to another to the age buckets in between, by level.
 
-    Ages count in buckets; ``into_time`` is by level and bucket.
+    Ages are in units of a bucket. ``into_time`` is by level and bucket.
     """
     last = into_time.shape[1]
     for row in range(level.size):
@@ -141,7 +151,10 @@ def add_spans(
 
 @kernel_no_refcount
 def best_means(total: Grid, into_best: Grid) -> None:
-    """``max over j > i of (total[j] - total[i]) / (j - i)`` for each i, row by row."""
+    """For each age, find the greatest mean from it to any later age, row by row.
+
+    That is ``max over j > i of (total[j] - total[i]) / (j - i)`` for the age i.
+    """
     rows, ages = into_best.shape
     for row in range(rows):
         for age in range(ages):

@@ -1,7 +1,8 @@
 """What the kernels of a round work on: rules, arrivals, and what they find.
 
-Steps of a round take bundles of arrays. That costs nothing in kernels that count no
-references (:func:`shedjoin.kernels.jit.inline_kernel`).
+A round joins a block of arrivals. Its functions take tuples of arrays as arguments.
+This costs no time in kernels that count no references
+(:func:`shedjoin.kernels.jit.inline_kernel`).
 """
 
 from __future__ import annotations
@@ -14,69 +15,74 @@ from shedjoin.kernels.jit import inline_kernel
 from shedjoin.types import FloatArray, Grid, IntArray, IntGrid, Records
 
 DONE, NO_ROOM, FILL, RECOMPUTE, GROW = range(5)
-"""Why a kernel stopped: all arrivals done, no room for matches, nobody known who could
-leave, scores are due, no free slot."""
+"""Why a kernel stopped: all arrivals are done; there is no room for matches; no
+candidate for eviction is known; scores have to be computed again; there is no free
+slot."""
 
 ADMIT, PROBE, RETAIN = 1, 2, 4
-"""What an arrival does."""
+"""What an arrival does, as bits."""
 
 REFUSED, EVICTED, OUTLIVED, STORED, SPENT, MET = range(6)
-"""What a tally counts, by stream: arrivals that left at once, residents shed, those of
-them whose time was over, arrivals stored, residents whose coins were spent; and, where
-not all matches are emitted, all those of an arrival."""
+"""What a tally counts, by stream: arrivals that were evicted at once; residents that
+were evicted, except those whose time was over; residents whose time was over; arrivals
+that were stored; residents whose coins were spent. If not all matches are emitted, the
+last one counts all matches of arrivals."""
 REASONS = 6
 
 MATCH = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8"), ("worth", "f8")])
-"""A match: the arrival, payload place and number of the resident, and the importance of
-the result. Of what was looked up ahead, numbers are there only for a sample. Of related
-streams the number is that of the look, among those of the arrival."""
+"""A match: position of the arrival, place and number of the resident, and importance of
+the result. When arrivals look ahead, numbers are set only in a sample. In a join
+through a relation, the number is that of the look, among the looks of the arrival."""
 MARK = np.dtype([("score", "f8"), ("chance", "f8")])
-"""Of a sample: what the weight of a match depends on."""
+"""In a sample: what the weight of a match depends on."""
 CURSOR = np.dtype(
     [
-        ("row", "i8"),  # the next arrival
-        ("found", "i8"),  # matches so far
-        ("phase", "i8"),  # of an instant
-        ("instant_row", "i8"),  # the next arrival of the instant to probe
+        ("row", "i8"),  # position of the next arrival
+        ("found", "i8"),  # number of matches so far
+        ("phase", "i8"),  # the next step for the present instant
+        ("instant_row", "i8"),  # position of the next arrival that probes
         ("instant_end", "i8"),
-        ("instant_start", "i8"),  # number from which on a victim counts as refused
+        ("instant_start", "i8"),  # a victim with this or a later number is refused
         ("run_start", "i8"),  # number of the first arrival of the run
-        ("block_start", "i8"),  # and of the block
-        ("settled", "i8"),  # number from which on arrivals are not in the table yet
-        ("victims", "i8"),  # who left since it was settled
-        ("left", "i8"),  # slots that they left and nobody has claimed
+        ("block_start", "i8"),  # number of the first arrival of the block
+        ("settled", "i8"),  # arrivals from this number on are not in the table yet
+        ("victims", "i8"),  # number of victims that are not settled yet
+        ("left", "i8"),  # number of slots that were left and not claimed
     ]
 )
 ALL_SETTLED = 1 << 62
 LAGS = np.dtype(
     [
-        ("slack", "i8"),  # how long a row stays a candidate like others, once outlived
-        ("forgotten", "i8"),  # time before which partners were shed as outlived
+        ("slack", "i8"),  # how long a row whose time is over still goes by its score
+        ("forgotten", "i8"),  # arrivals before this time may miss outlived partners
     ]
 )
-"""Of a sample: how far arrivals are behind the clock, and what was shed by it."""
+"""In a sample: how far arrivals are behind the clock, and which rows were evicted by
+the clock."""
 VICTIM = np.dtype(
     [
         ("slot", "i8"),
         ("number", "i8"),
-        ("since", "i8"),  # number from which on it would count as refused
+        ("since", "i8"),  # with this or a later number, it counts as refused
         ("clock", "i8"),
-        ("over", "i8"),  # whether its time was
+        ("over", "i8"),  # whether its time was over
     ]
 )
-"""Who left."""
+"""A row that has left its slot."""
 SUMS = np.dtype(
     [("gained", "f8"), ("life", "f8"), ("life_squared", "f8"), ("touched", "f8")]
 )
-"""Importance of matches; seconds that rows stayed, and their squares; and what was read
-ahead, which says nothing but keeps the compiler from leaving it out."""
+"""Importance of the matches; seconds that rows stayed, and the squares of these
+seconds. ``touched`` is a sum of values that were read ahead. It has no meaning, but
+without it the compiler would leave out these reads."""
 
 
 class Looks(NamedTuple):
-    """Keys of the other stream that rows look for, and between which times.
+    """Keys of the other stream that arrivals look for, and between which times.
 
-    Those of a row stand from ``first`` of the row on, up to that of the next one. They
-    are there where a relation says which keys go together; else a row has its own key.
+    The looks of an arrival begin at its entry in ``first`` and end where those of the
+    next arrival begin. They are given if a relation says which keys belong together.
+    Otherwise an arrival looks for its own key.
     """
 
     first: IntArray
@@ -89,10 +95,11 @@ NO_LOOKS = Looks(*(np.zeros(0, np.int64) for _ in range(4)))
 
 
 class Peers(NamedTuple):
-    """Arrivals of a block by instant, stream and key; ``at`` says which they are.
+    """Arrivals of a block, sorted by instant, stream and key.
 
-    Those of an instant stand from ``first`` to ``end`` of any of its arrivals. They are
-    there where arrivals of an instant meet each other whoever of them is stored.
+    ``at`` has their positions in the block. ``first`` and ``end`` say for each arrival
+    where the arrivals of its instant begin and end. Peers are given if arrivals of an
+    instant are matched with each other whether they are stored or not.
     """
 
     first: IntArray
@@ -106,7 +113,7 @@ NO_PEERS = Peers(*(np.zeros(0, np.int64) for _ in range(5)))
 
 
 class Arriving(NamedTuple):
-    """Arrivals of a block in their order; ``expiry`` is the last time of a match."""
+    """Arrivals of a block in their order; ``expiry`` is the latest time of a match."""
 
     first_number: int
     stream: IntArray
@@ -125,11 +132,12 @@ class Arriving(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """What does not change during a round; tuples are by stream, capacity by pool.
+    """What does not change during a round; ``keep`` is by stream, ``capacity`` by pool.
 
     If two streams are ``related``, arrivals look for the keys that a relation has for
-    theirs. If ``all_probe``, so do those who were shed at once; if ``sheds_last``, the
-    arrivals of an instant meet before any of them is shed.
+    their own key. If ``all_probe``, arrivals that were evicted at once probe as well.
+    If ``sheds_last``, the arrivals of an instant are matched before any of them is
+    evicted.
     """
 
     keep: tuple[int, ...]
@@ -152,20 +160,21 @@ class Rules(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Matches, counts, and who had to leave.
+    """Matches, counts, and the rows that have left their slots.
 
-    ``victims`` and the slots that were ``left`` wait to be settled. When looking ahead,
-    ``slot_by_row`` holds the slot of each arrival that is there; ``evicted_by_slot``
-    holds the number of the arrival that made the resident of a slot leave, and
-    ``evicted_by_row`` likewise that of an arrival; only what left since ``run_start``
-    counts. These are empty where nobody asks.
+    ``victims`` are rows that are not settled yet, and ``left`` are the slots that they
+    left. When arrivals look ahead, ``slot_by_row`` has the slot of each arrival that is
+    stored. ``evicted_by_slot`` has the number of the arrival at which the resident of a
+    slot was evicted. ``evicted_by_row`` has the same for arrivals. Only evictions since
+    ``run_start`` count. Arrays that are not needed are empty.
 
-    ``hits`` are matches that an arrival has before it is stored, with an instant of
-    which all meet first.
+    ``hits`` has the number of matches of each arrival before it is stored. It is used
+    if all arrivals of an instant are matched first.
 
-    ``raised`` holds, for each pool, the highest score that had to leave: before any
-    arrival of the block, by the first one, and so on. Of a sample only, as ``doubtful``
-    and ``lags``: arrivals that may have lost partners to the clock, and why.
+    The last arrays are used in samples only. ``raised`` has the highest score that was
+    evicted in each pool: before the first arrival of the block, at the first arrival,
+    and so on. ``doubtful`` marks arrivals that may have lost partners because the clock
+    had passed their time. ``lags`` says how far arrivals are behind the clock.
     """
 
     matches: Records
@@ -198,7 +207,7 @@ class Row(NamedTuple):
 
 @inline_kernel
 def row_at(at: int, number: int, arriving: Arriving) -> Row:
-    """One arrival with its number."""
+    """The arrival at a position of the block, with its number."""
     return Row(
         arriving.key[at],
         arriving.time[at],
@@ -211,7 +220,7 @@ def row_at(at: int, number: int, arriving: Arriving) -> Row:
 
 @inline_kernel
 def put_match(row: int, place: int, number: int, value: float, out: Found) -> int:
-    """Write down a match, for which there is room; return which one it is."""
+    """Write down a match, for which there must be room; return its index."""
     found = int(out.cursor[0]["found"])
     match = out.matches[found]
     match["row"] = row
@@ -224,13 +233,13 @@ def put_match(row: int, place: int, number: int, value: float, out: Found) -> in
 
 @inline_kernel
 def pool_of(stream: int, rules: Rules) -> int:
-    """The pool in which rows of a stream compete."""
+    """The pool in which rows of a stream compete for room."""
     return 0 if rules.pooled else stream
 
 
 @inline_kernel
 def count_life(stayed_us: int, out: Found) -> None:
-    """Add the time that a row stayed to the lifetimes."""
+    """Add the time for which a row stayed to the sums of lifetimes."""
     seconds = stayed_us * 1e-6
     out.sums[0]["life"] += seconds
     out.sums[0]["life_squared"] += seconds * seconds

@@ -1,7 +1,8 @@
-"""Arrivals one after the other: probe, store, shed.
+"""Processes arrivals one after the other: probe, store, evict.
 
-The kernel goes on from its cursor until the arrivals end or Python is needed, and says
-why it stopped. It leaves the table so that the next call can simply go on.
+The kernel continues from its cursor until all arrivals are done or Python is needed,
+and returns why it stopped. It leaves the table in a state from which the next call can
+continue.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from shedjoin.kernels.slots import Table
 def probe_then_insert(
     rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
-    """One arrival at a time: meet the other streams, become a resident, shed."""
+    """For each arrival: match it with the other streams, store it, and evict rows."""
     facts, cursor = table.facts[0], out.cursor[0]
     warm = cursor["row"]
     while True:

@@ -1,11 +1,12 @@
 """Settling: what was decided about arrivals and residents is written to the slot table.
 
-Who is stored and who leaves is decided by numbers and scores alone: an arrival *claims*
-a slot, a resident *leaves* one. All else follows in bulk, when a run of arrivals ends
-or Python has to see the table: the dead are taken out of their chains, the survivors
-among the arrivals are written. So an arrival that leaves within its run is never
-written, and the cache misses of many rows overlap. Where every arrival has to see those
-before it, each one is settled by itself.
+The decision itself needs only numbers and scores: an arrival *claims* a slot, and a
+resident that is evicted *leaves* its slot. All else is written later, when a *run* ends
+or Python has to read the table. (A run is a group of arrivals that are processed
+together.) Then evicted residents are taken out of their chains, and the arrivals that
+are still stored are written. So an arrival that is evicted within its run is never
+written, and the cache misses of many rows overlap. If every arrival has to see the
+effects of those before it, each arrival is settled by itself.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from shedjoin.kernels.slots import (
 
 @inline_kernel
 def claim(row: Row, pool: int, arriving: Arriving, table: Table, out: Found) -> int:
-    """Take a slot for an arrival; what left last is taken first."""
+    """Take a slot for an arrival; the slot that was left last is taken first."""
     facts, cursor = table.facts[0], out.cursor[0]
     if cursor["left"] > 0:
         cursor["left"] -= 1
@@ -57,7 +58,10 @@ def claim(row: Row, pool: int, arriving: Arriving, table: Table, out: Found) -> 
 def leave(
     slot: int, pool: int, over: int, arriving: Arriving, table: Table, out: Found
 ) -> None:
-    """Take a resident's slot away from it, and note when it had to go, and why."""
+    """Take the slot away from a resident, and record the resident as a victim.
+
+    The record says at which arrival the resident left, and whether its time was over.
+    """
     facts, cursor, number = table.facts[0], out.cursor[0], table.number[slot]
     victim = out.victims[cursor["victims"]]
     victim["slot"] = slot
@@ -84,7 +88,7 @@ def leave(
 
 @inline_kernel
 def move_in(slot: int, at: int, hits: int, arriving: Arriving, table: Table) -> None:
-    """Write an arrival into its slot and link it."""
+    """Write an arrival into its slot, and link it into its chain."""
     resident, details = table.residents[slot], table.details[slot]
     stream = arriving.stream[at]
     resident["key"] = arriving.key[at]
@@ -106,7 +110,7 @@ def move_in(slot: int, at: int, hits: int, arriving: Arriving, table: Table) -> 
 def settle_victim(
     each: int, rules: Rules, arriving: Arriving, table: Table, out: Found
 ) -> None:
-    """Count why a resident left, and take it out of its chain if it stands in one."""
+    """Count why a resident left, and take it out of its chain if it is in one."""
     victim, cursor = out.victims[each], out.cursor[0]
     slot, number, since = victim["slot"], victim["number"], victim["since"]
     at = number - cursor["block_start"]
@@ -135,7 +139,7 @@ def settle_victim(
 
 @inline_kernel
 def settle_victims(rules: Rules, arriving: Arriving, table: Table, out: Found) -> None:
-    """Settle all who have left."""
+    """Settle all residents that have left."""
     cursor = out.cursor[0]
     for each in range(cursor["victims"]):
         settle_victim(each, rules, arriving, table, out)
@@ -144,9 +148,10 @@ def settle_victims(rules: Rules, arriving: Arriving, table: Table, out: Found) -
 
 @inline_kernel
 def free_left(table: Table, out: Found) -> None:
-    """Free the slots that nobody has claimed since they were left.
+    """Free the slots that residents have left and no arrival has claimed.
 
-    One that was free before, too, has not changed: what it holds is nobody's.
+    A slot that was free before the run is not marked as changed: its content is not
+    used.
     """
     cursor = out.cursor[0]
     for each in range(cursor["left"]):
@@ -156,7 +161,7 @@ def free_left(table: Table, out: Found) -> None:
 
 @inline_kernel
 def settle(rules: Rules, arriving: Arriving, table: Table, out: Found) -> None:
-    """Settle a run of arrivals as far as it has come."""
+    """Settle the arrivals of a run that were decided so far, and all victims."""
     cursor = out.cursor[0]
     settle_victims(rules, arriving, table, out)
     start = cursor["settled"] - cursor["block_start"]

@@ -1,4 +1,4 @@
-"""Who is stored and who leaves, step by step, and reading ahead for both."""
+"""Decides which rows are stored and which are evicted, and reads ahead for both."""
 
 from __future__ import annotations
 
@@ -31,15 +31,16 @@ from shedjoin.kernels.settling import claim, leave
 from shedjoin.kernels.slots import NOBODY, STREAM_BITS, Table, bucket_of
 
 AHEAD = 32
-"""Arrivals, and candidates, that are read ahead: the reads do not depend on each other,
-so their cache misses overlap; one by one they would be most of the work."""
+"""Number of arrivals, and of candidates, that are read ahead. These reads do not depend
+on each other, so their cache misses overlap. One by one, they would take most of the
+time."""
 SLACK_STEPS = 16
-"""Parts of the window in which the slack of a sample grows."""
+"""The slack of a sample grows in steps of the window divided by this number."""
 
 
 @inline_kernel
 def touch_candidates(table: Table, candidates: Candidates) -> float:
-    """Read what the next to leave will need."""
+    """Read ahead what the eviction of the next candidates will need."""
     total = 0.0
     for pool in range(candidates.pools.size):
         facts = candidates.pools[pool]
@@ -53,7 +54,7 @@ def touch_candidates(table: Table, candidates: Candidates) -> float:
 
 @inline_kernel
 def touch_queue(table: Table, candidates: Candidates) -> float:
-    """Read what it takes to decide that the next in the queues leave."""
+    """Read ahead the numbers and sizes of the next rows in the queues."""
     total = 0.0
     for pool in range(candidates.pools.size):
         facts = candidates.pools[pool]
@@ -68,7 +69,7 @@ def touch_queue(table: Table, candidates: Candidates) -> float:
 def touch(
     first: int, arriving: Arriving, table: Table, candidates: Candidates
 ) -> float:
-    """Read what the next arrivals will need to probe, and the next to leave."""
+    """Read ahead what the next arrivals need to probe, and what evictions need."""
     total = 0.0
     for row in range(first, min(first + AHEAD, arriving.key.size)):
         for stream in range(table.streams.size):
@@ -92,7 +93,7 @@ def store(
     slot = claim(row, pool, arriving, table, out)
     out.tally[STORED, row.stream] += 1
     if rules.maturity < 0 or row.time - facts["clock"] > rules.window:
-        # A row from the future would never mature, nor would those behind it.
+        # Rows mature in order. A row from the future would hold back all after it.
         offer(slot, row.number, score[row.at], rules.tie, pool, candidates)
     else:
         defer(slot, row.number, row.time, pool, candidates)
@@ -104,18 +105,19 @@ def store(
 
 @inline_kernel
 def raise_bar(score: float, pool: int, table: Table, out: Found) -> None:
-    """Note the score of who has to leave: of a sample, the inclusion follows it."""
+    """Note the score of a row that is evicted: weights of a sample follow from it."""
     at = table.facts[0]["next_number"] - out.cursor[0]["block_start"]
     out.raised[pool, at] = max(out.raised[pool, at], score)
 
 
 @inline_kernel
 def over_before(clock: int, rules: Rules, table: Table, out: Found) -> int:
-    """Tell the time before which rows expired, so that they leave before all others.
+    """Time by which it is decided whether the time of a row is over.
 
-    Where a relation says until when rows are related, that may be far less than the
-    lead of the clock: what all streams have reached tells whose time is over. So it is
-    in a sample with a slack, which counts from there.
+    Rows whose time is over are evicted before all others. As a rule, the time returned
+    is the clock. In a join through a relation, two rows may be related for less time
+    than the lead of the clock, so the time that all streams have reached is used
+    instead. A sample with a slack uses that time less the slack.
     """
     slack = out.lags[0]["slack"]
     if rules.related or slack > 0:
@@ -125,10 +127,11 @@ def over_before(clock: int, rules: Rules, table: Table, out: Found) -> int:
 
 @inline_kernel
 def note_lag(row: Row, clock: int, rules: Rules, table: Table, out: Found) -> None:
-    """Have the slack of a sample cover an arrival that is behind the clock.
+    """Increase the slack of a sample so that it covers an arrival behind the clock.
 
-    It grows by a whole part of the window, so that it does so seldom. The arrival is in
-    doubt if residents that it could have matched were shed for their time alone.
+    The slack grows in steps of a part of the window, so it seldom changes. The arrival
+    is marked as doubtful if residents that it could have matched may have been evicted
+    only because their time was over.
     """
     if rules.weighs:
         lags, step = out.lags[0], max(1, rules.window // SLACK_STEPS)
@@ -142,11 +145,12 @@ def note_lag(row: Row, clock: int, rules: Rules, table: Table, out: Found) -> No
 def evict_to_capacity(
     rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
-    """Shed until every pool is within its capacity; the rest is for settling.
+    """Evict rows until every pool is within its capacity; return why the loop stopped.
 
-    A resident with a number from ``instant_start`` on counts as refused. In a sample,
-    a row whose time is over by less than the slack leaves by its score, as others do:
-    it may still have matches, and their weights follow from the scores that left.
+    The victims are settled later. A victim with the number ``instant_start`` or a
+    greater one counts as refused. In a sample, a row whose time has been over for less
+    than the slack is evicted by its score, as other rows are. It may still have
+    matches, and their weights follow from the scores of evicted rows.
     """
     facts, lags = table.facts[0], out.lags[0]
     clock = facts["clock"]
@@ -177,7 +181,10 @@ def evict_to_capacity(
 def shed_for_last(
     rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
-    """Shed if the last arrival was one too many; it counts as refused if it goes."""
+    """Evict rows if the last arrival was one too many; return why the loop stopped.
+
+    If the last arrival itself is evicted, it counts as refused.
+    """
     for pool in range(len(rules.capacity)):
         if table.streams[pool]["used"] > rules.capacity[pool]:
             out.cursor[0]["instant_start"] = table.facts[0]["next_number"] - 1
@@ -195,14 +202,14 @@ def is_hopeless(
     candidates: Candidates,
     out: Found,
 ) -> bool:
-    """Whether an arrival would be stored only to be the next to leave."""
+    """Whether an arrival would be evicted at once if it were stored."""
     facts, pool = table.facts[0], pool_of(row.stream, rules)
     now = over_before(clock, rules, table, out)
     used = table.streams[pool]["used"] + arriving.size[row.at]
     if used <= rules.capacity[pool] or rules.maturity >= 0:
         return False
     if arriving.expiry[row.at] < now:
-        return False  # it leaves because its time is over, and raises no bar
+        return False  # it is evicted because its time is over: that raises no bar
     if facts["sheds_left"] <= 0 or clock >= facts["fill_at"]:
         return False
     if candidates.pools[pool]["overfull"] or has_expired(now, pool, candidates):
@@ -215,7 +222,7 @@ def is_hopeless(
 def refuse(
     row: Row, rules: Rules, arriving: Arriving, table: Table, out: Found
 ) -> None:
-    """Count an arrival as stored and shed at once."""
+    """Count an arrival as stored and evicted at once, without giving it a slot."""
     facts = table.facts[0]
     out.tally[STORED, row.stream] += 1
     out.tally[REFUSED, row.stream] += 1

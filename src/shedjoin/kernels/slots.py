@@ -1,16 +1,17 @@
 """The slot table: residents of all streams under a budget, in slots that are reused.
 
-What a probe and a match read of a resident is a record of 32 bytes: key, time, place
-of the payload, and the neighbours in the chain of its bucket. What is read of all
-residents at once, number, score and meta, stands in columns, and what is seldom read in
-``details``. Chains are doubly linked, so a resident leaves in constant time however
-popular its key. Free slots are linked through ``next`` and have no number.
+A record of 32 bytes holds what a probe and a match read of a resident: key, time, place
+of the payload, and the neighbours in the chain of its bucket. Number, score and
+``meta`` are columns, because they are read for all residents at once. What is seldom
+read is in ``details``. Chains are doubly linked, so a resident is removed in constant
+time, however many rows have its key. Free slots are linked through ``next`` and have no
+number.
 
-Numbers and scores say who holds a slot *now*. The rest may lag behind while kernels
-decide who is stored and who leaves (:mod:`shedjoin.kernels.settling`).
+Number and score say which row holds a slot *now*. The rest may be out of date while
+kernels decide which rows are stored and evicted (:mod:`shedjoin.kernels.settling`).
 
-Each stream has buckets of its own. Kernels stop at pairs: who meets whom in a join of
-more than two streams is not their business.
+Each stream has buckets of its own. The kernels find pairs of rows only, not results of
+three or more rows.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from shedjoin.types import FloatArray, IntArray, LinkArray, Records
 
 NOBODY = -1
 STREAM_BITS, ALIVE_BIT, DIRTY_BIT, SIZE_SHIFT = 0b111, 0b1000, 0b10000, 5
-"""What ``meta`` holds of a slot: the stream, two facts, and above them the size."""
+"""``meta`` holds the stream of a slot, two flags, and above these the size."""
 
 RESIDENT = np.dtype(
     [
@@ -40,7 +41,7 @@ DETAILS = np.dtype(
     [
         ("matches", "f8"),
         ("last_match", "i8"),
-        ("foreseen", "f8"),  # matches of the present instant, if nobody leaves
+        ("foreseen", "f8"),  # matches in the present instant if no row is evicted
         ("importance", "f8"),
         ("chance", "f8"),
         ("coins", "i8"),
@@ -51,24 +52,24 @@ FACTS = np.dtype(
         ("first_free", "i8"),
         ("count", "i8"),
         ("next_number", "i8"),
-        ("sheds_left", "i8"),  # until scores are due
-        ("fill_at", "i8"),  # when candidates have to be chosen anew
-        ("longest_chain", "i8"),  # that was walked
+        ("sheds_left", "i8"),  # sheds until scores are computed again
+        ("fill_at", "i8"),  # time at which candidates are chosen anew
+        ("longest_chain", "i8"),  # length of the longest chain that was walked
         ("valued", "i8"),  # whether any row had an importance
         ("bucket_seed", "i8"),  # a secret of the state
         ("clock", "i8"),
         ("instant", "i8"),  # the time of the present instant
-        ("lead", "i8"),  # how far the clock may be ahead of what all have reached
+        ("lead", "i8"),  # most that the clock may exceed the time all have reached
         ("measured_at", "i8"),  # the clock when the lead was measured
-        ("seen", "i8"),  # streams of which something has come, as bits
+        ("seen", "i8"),  # streams that have had an arrival, as bits
     ]
 )
 STREAM = np.dtype(
     [
         ("residents", "i8"),
-        ("latest", "i8"),  # greatest time
-        ("arrived", "i8"),  # since the lead was measured
-        ("used", "i8"),  # of the budget, by the pool of this number
+        ("latest", "i8"),  # greatest event time
+        ("arrived", "i8"),  # arrivals since the lead was measured
+        ("used", "i8"),  # what the pool of this number uses of the budget
     ]
 )
 
@@ -88,7 +89,7 @@ class Table(NamedTuple):
 
 @inline_kernel
 def bucket_of(key: np.int64, stream: int, table: Table) -> int:
-    """Choose the bucket of a key; any number of buckets will do, without a division."""
+    """Bucket of a key. Any number of buckets is possible, and no division is needed."""
     buckets = table.meta.size
     low = mixed(key ^ table.facts[0]["bucket_seed"]) & 0x7FFFFFFF
     return int(stream * buckets + ((low * buckets) >> 31))
@@ -109,7 +110,7 @@ def link(slot: int, stream: int, table: Table) -> None:
 
 @inline_kernel
 def take_free(table: Table) -> int:
-    """Take a slot from the list of free ones, of which there is one."""
+    """Take a slot from the list of free slots, which must not be empty."""
     slot = int(table.facts[0]["first_free"])
     table.facts[0]["first_free"] = table.residents[slot]["next"]
     return slot
@@ -117,7 +118,7 @@ def take_free(table: Table) -> int:
 
 @inline_kernel
 def put_free(slot: int, table: Table) -> None:
-    """Give back a slot that stands in no chain any more."""
+    """Add a slot to the list of free slots; the slot must be in no chain."""
     table.residents[slot]["next"] = table.facts[0]["first_free"]
     table.facts[0]["first_free"] = slot
 
@@ -137,7 +138,7 @@ def unlink(slot: int, stream: int, table: Table) -> None:
 
 @inline_kernel
 def vacate(slot: int, pool: int, table: Table) -> None:
-    """Unlink a resident and give its slot back."""
+    """Remove a resident: unlink it, and free its slot."""
     stream = table.meta[slot] & STREAM_BITS
     unlink(slot, stream, table)
     table.streams[pool]["used"] -= table.meta[slot] >> SIZE_SHIFT
@@ -150,7 +151,7 @@ def vacate(slot: int, pool: int, table: Table) -> None:
 
 @kernel_no_refcount
 def vacate_all(slots: IntArray, pooled: int, table: Table) -> None:
-    """Let a list of residents go."""
+    """Remove the residents of these slots."""
     for slot in slots:
         vacate(slot, 0 if pooled else table.meta[slot] & STREAM_BITS, table)
 
@@ -159,7 +160,7 @@ def vacate_all(slots: IntArray, pooled: int, table: Table) -> None:
 def expire_until(
     horizon: tuple[int, ...], pooled: int, table: Table, into_count: IntArray
 ) -> None:
-    """Let all residents up to a time go, by stream; count them."""
+    """Remove all residents up to a time, which is given by stream, and count them."""
     for slot in range(table.meta.size):
         stream = table.meta[slot] & STREAM_BITS
         due = table.residents[slot]["time"] <= horizon[stream]
@@ -170,7 +171,7 @@ def expire_until(
 
 @kernel_no_refcount
 def pending(first_number: int, table: Table, into_slot: IntArray) -> None:
-    """Find the slots of residents from a number on, by number."""
+    """Find the slots of residents with this number or a greater one, by number."""
     for slot in range(table.number.size):
         if table.number[slot] >= first_number:
             into_slot[table.number[slot] - first_number] = slot
@@ -190,7 +191,10 @@ def link_free(table: Table) -> None:
 
 @kernel_no_refcount
 def relink(slots: IntArray, table: Table) -> None:
-    """Build chains and free list anew: ``slots`` are the residents, oldest first."""
+    """Build chains and the list of free slots anew.
+
+    ``slots`` are those of all residents, oldest first.
+    """
     table.heads[:] = NOBODY
     for stream in range(table.streams.size):
         table.streams[stream]["residents"] = 0
@@ -211,10 +215,11 @@ def survey(
     into_score: FloatArray,
     into_early: IntArray,
 ) -> tuple[int, int]:
-    """List all residents: slot, number, score; and who is from before a time.
+    """List slot, number and score of all residents, and which of them are early.
 
-    That time is by stream. Returns how many there are of both. There has to be room for
-    one more.
+    A resident is early if its time is before a limit, which is given by stream. Returns
+    the number of residents, and the number of early ones. The arrays need room for one
+    more.
     """
     rows, early = 0, 0
     for slot in range(table.meta.size):
@@ -249,7 +254,7 @@ def read_slots(
 
 @kernel_no_refcount
 def put_scores(slots: IntArray, score: FloatArray, table: Table) -> None:
-    """Write the scores of residents; their slots have changed."""
+    """Write the scores of residents, and mark their slots as changed."""
     for row in range(slots.size):
         table.score[slots[row]] = score[row]
         table.meta[slots[row]] |= DIRTY_BIT
@@ -263,7 +268,7 @@ def is_there(slot: int, number: int, table: Table) -> bool:
 
 @inline_kernel
 def note_match(slot: int, time: int, decay: float, table: Table) -> None:
-    """Count a match of a resident at ``time``; earlier ones fade by ``decay``."""
+    """Count a match of a resident at ``time``; earlier matches fade by ``decay``."""
     details = table.details[slot]
     if decay > 0.0:
         passed = max(0, time - details["last_match"])

@@ -1,8 +1,9 @@
-"""How likely a resident was to stay: the highest score that left since it came.
+"""The highest score that was evicted since a resident arrived.
 
-A *stack* holds, for each pool, what left lately and was higher than all that left
-after it: numbers rise along it, scores fall. The highest score that left from a number
-on is then the first entry from that number on.
+The probability that a row of a sample is still stored follows from this score. For each
+pool, a *stack* holds only those evicted scores that no later evicted score exceeded. So
+along the stack, numbers rise and scores fall. The highest score that was evicted from
+some arrival on is the first entry with the number of that arrival or a later one.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from shedjoin.types import FloatArray, Grid, IntArray, IntGrid
 
 
 class Stacks(NamedTuple):
-    """A stack for each pool, and how high each is."""
+    """A stack for each pool, and its height."""
 
     number: IntGrid
     score: Grid
@@ -26,7 +27,7 @@ class Stacks(NamedTuple):
 
 @kernel
 def push(pool: int, number: int, score: float, stacks: Stacks) -> None:
-    """Note that a row of this score had to leave because of an arrival."""
+    """Note the score of a row that was evicted at the arrival with this number."""
     height = stacks.height[pool]
     while height and stacks.score[pool, height - 1] <= score:
         height -= 1
@@ -37,7 +38,7 @@ def push(pool: int, number: int, score: float, stacks: Stacks) -> None:
 
 @kernel
 def highest_since(pool: int, number: int, stacks: Stacks) -> float:
-    """Highest score that left because of an arrival from a number on."""
+    """Highest score that was evicted at the arrival with this number or a later one."""
     low, high = 0, stacks.height[pool]
     while low < high:
         middle = (low + high) // 2
@@ -58,9 +59,10 @@ def replay(
     stacks: Stacks,
     into_bar: FloatArray,
 ) -> None:
-    """Bars of matches, in the order of their arrivals, while scores leave.
+    """Find the highest score evicted between each match's resident and its arrival.
 
-    ``raised`` is as in ``Found``: an arrival meets residents before it displaces any.
+    Matches are given in the order of their arrivals. ``raised`` is that of ``Found``.
+    An arrival is matched before rows are evicted for it.
     """
     pools, steps = raised.shape
     at = 0
@@ -83,10 +85,7 @@ def toss(
     coins: IntArray,
     into_coins: IntArray,
 ) -> None:
-    """Find the last coin that wins for each arrival; -1 where none does.
-
-    Arrivals without coins go on without.
-    """
+    """Find the last coin that wins for each arrival; -1 if none wins, 0 without any."""
     for row in range(key.size):
         into_coins[row] = -1 if coins[row] > 0 else 0
         for turn in range(1, coins[row] + 1):

@@ -65,9 +65,9 @@ class ArchivedStream:
         return found.take(pa.array(np.argsort(found_us, kind="stable")))
 
     def _instant(self, time_us: int) -> pa.Scalar | None:
-        """The first instant in the unit of the column that is not before this time.
+        """The first instant, in the unit of the column, that is not before this time.
 
-        None if the unit cannot express it: then all times lie on one side of it.
+        It is None if the unit cannot express it: then all times lie on one side of it.
         """
         kind = self.schema.field(self.time).type
         value = -(-time_us * _PER_SECOND[kind.unit] // _PER_SECOND["us"])

@@ -1,4 +1,4 @@
-"""Micro-batches of streams with a relation, which may change."""
+"""Adds the rows of a relation, which may change, to the micro-batches of streams."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shedjoin.errors import ParameterError
 
 
 class Changing(NamedTuple):
-    """Tables of the streams, then relation rows; and whether more of those may come."""
+    """Tables of the streams, then relation rows; and whether more of these may come."""
 
     tables: list[pa.Table]
     changing: bool
@@ -20,7 +20,7 @@ class Changing(NamedTuple):
 def with_relation_rows(
     batches: Iterable[Sequence[pa.Table]], relation: pa.Table, names: Sequence[str]
 ) -> Iterator[Changing]:
-    """Add relation rows to micro-batches: to the first the relation, then changes."""
+    """Add the relation to the first micro-batch, and changes of it to later ones."""
     streams, new = len(names), relation
     before: bool | None = None
     for tables in batches:

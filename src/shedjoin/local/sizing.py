@@ -108,7 +108,7 @@ class Sizing:
                 f"recall={recall!r} is not a share of the results.",
                 fix="pass a number above 0 and up to 1, such as 0.95.",
             )
-        # Recall may not fall with memory, or the answer would rest on a lucky run.
+        # Recall is made to rise with memory: one lucky run must not decide the answer.
         found = np.minimum.accumulate([size.recall for size in self.sizes][::-1])[::-1]
         enough = int(np.argmax(found >= recall))
         near = slice(max(0, enough - 1), enough + 1)
@@ -152,7 +152,7 @@ class Sizing:
         ]
         for size in self.sizes:
             text = f'"{readable(size.memory)}"'
-            recall = floor(1000 * size.recall) / 1000  # down: 1.000 is every result
+            recall = floor(1000 * size.recall) / 1000  # 1.000 is every result
             shown = f"{size.rows:,}", f"{size.results:,}", f"{recall:.3f}"
             lines.append(_line((text, *shown)))
         return "\n".join(lines)

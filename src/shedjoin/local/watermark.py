@@ -18,7 +18,7 @@ class Watermark:
         self.current_ms = 0
 
     def observe(self, greatest_us: Sequence[int | None]) -> None:
-        """Take in the greatest event time of each stream in this micro-batch."""
+        """Note the greatest event time of each stream in this micro-batch."""
         for stream, greatest in enumerate(greatest_us):
             if greatest is not None:
                 candidate = greatest // 1000 - self._delays_ms[stream]

@@ -1,4 +1,4 @@
-"""What policies can query from the models of any join."""
+"""The questions that policies can ask the models of a join."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from shedjoin.types import FloatArray, IntArray
 
 
 class AskedModels(Protocol):
-    """Estimates for rows, one number for each row."""
+    """Estimates for rows, one number for each row.
+
+    The *priority* of a row is its best mean rate of results: from its age to the later
+    age for which this mean is greatest.
+    """
 
     def partner_count(self, stream: IntArray, key: IntArray) -> FloatArray:
         """Decayed count of each row's key on the other stream."""
@@ -20,11 +24,11 @@ class AskedModels(Protocol):
         ...
 
     def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from a row's age on, by how often its key comes."""
+        """Priority of each row, by its age and by how often its key comes."""
         ...
 
     def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from a row's age on, over all keys."""
+        """Priority of each row by its age alone, over all keys."""
         ...
 
     def expected_matches(self, stream: IntArray, key: IntArray) -> FloatArray:
@@ -44,7 +48,7 @@ class AskedModels(Protocol):
         ...
 
     def size_factor(self, stream: IntArray, size: IntArray) -> FloatArray:
-        """How many times as often rows of a size match as their keys suggest."""
+        """How often rows of a size match, relative to what their keys suggest."""
         ...
 
     def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:
@@ -58,5 +62,5 @@ class AskedModels(Protocol):
 
     @property
     def outlook(self) -> Outlook:
-        """Predicted variances of the sampling schemes, and UNIFORM's fraction."""
+        """Predicted variances of the sampling schemes, and the fraction for UNIFORM."""
         ...

@@ -59,23 +59,24 @@ class Costs:
     """Costs of work, by non-negative least squares over the last micro-batches.
 
     Errors are relative to the time that was taken, and older micro-batches count less.
-    If all counts grow in proportion, the micro-batches do not show what each of them
-    costs. Then the proportions of ``prior`` decide.
+    If all counts grow in proportion, the micro-batches do not show which count causes
+    which part of the time. Then the proportions of ``prior`` decide.
 
     Parameters
     ----------
     prior : Seconds
         Typical costs, or those that ``shedjoin calibrate`` has measured.
     looks : bool, default False
-        Whether updates are residents looked at. Calibration measures stored rows, so
-        the typical cost of a look is used instead.
+        Whether an update is the comparison of an arrival with a resident, as in joins
+        by predicates. Calibration measures only stored rows, so the typical cost of a
+        comparison is then used instead.
     """
 
     def __init__(self, prior: Seconds = TYPICAL, *, looks: bool = False) -> None:
         if looks:
             prior = prior._replace(update=TYPICAL_LOOKS.update)
-        # Never zero: costs are learned relative to the prior, and calibration may have
-        # found one too small to measure.
+        # A prior is never zero, because costs are learned relative to it. Calibration
+        # may have found a cost that is too small to measure.
         least = 1e-3 * np.array(TYPICAL_LOOKS if looks else TYPICAL)
         self._prior = np.maximum(prior, least)
         self._work: list[Work] = []
@@ -89,7 +90,7 @@ class Costs:
 
     def seconds(self) -> Seconds:
         """Current estimate of the costs."""
-        from scipy.optimize import nnls  # large, and only the driver needs it
+        from scipy.optimize import nnls  # scipy is large, and only the driver needs it
 
         if not self._work:
             return Seconds(*self._prior.tolist())
@@ -99,7 +100,8 @@ class Costs:
         typical = np.diag(_PRIOR / (self._prior * scale))
         rows = np.vstack([work * (weight / taken)[:, None], typical])
         wanted = np.concatenate([weight, np.full(len(typical), _PRIOR)])
-        # Scale the columns: a row takes a millionth of the seconds of a micro-batch.
+        # The columns are scaled, since a row takes a millionth of the seconds that a
+        # micro-batch takes.
         size = np.linalg.norm(rows, axis=0)
         found, _ = nnls(rows / size, wanted)
         return Seconds(*(found / size).tolist())

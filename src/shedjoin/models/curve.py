@@ -1,10 +1,10 @@
 """Age curves: how many results a resident brings per unit of time, by age and key.
 
 The curve is a table ``rate[stream, level, age]``. It holds the results per second that
-a resident of ``stream`` brings at an age, if its key has a count of ``level`` on the
-other streams. Levels are half octaves of the decayed count, from below 1/32 on. If only
-the key matters in a stream, the table is flat in age. If only age matters, it is flat
-in level.
+a resident of ``stream`` brings at an age, if the count of its key on the other streams
+is of that ``level``. Counts are decayed: older arrivals count less. A level is half an
+octave of counts, and the lowest level has the counts below 1/32. If only the key
+matters in a stream, the table is flat in age. If only age matters, it is flat in level.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ class Curve:
         self.hoped[stream] += span.sum(1) @ (count * _CERTAIN)
 
     def tick(self, passed_us: int) -> None:
-        """Fade the old evidence, and include the matches since the last tick."""
+        """Fade the old evidence, and add the matches since the last tick."""
         factor = 0.5 ** (passed_us / self.half_life_us)
         self.matches *= factor
         self.matches += self.lately

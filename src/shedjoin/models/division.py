@@ -1,4 +1,4 @@
-"""How a budget is divided over shards by what came to them.
+"""Divides a budget over shards, by the rows that came to them.
 
 Every shard computes the division for itself, and all must get the same result. So only
 whole numbers are summed. Floating-point numbers are compared, multiplied and rooted one
@@ -69,9 +69,10 @@ def by_keys(
     -----
     A row is worth as many results as rows of its key come on the other streams. If
     budgets are in bytes, that is divided by the bytes of the row. A cell has many rare
-    keys and perhaps a frequent one, which stands out: what exceeds the median cell, by
-    more than chance, is taken for that key. The budget that is left when all frequent
-    keys have room is divided equally, because rare keys are spread evenly.
+    keys, and it may have a frequent one. If it has more rows than the median cell, by
+    more than chance, then the surplus is taken to be rows of one frequent key. When all
+    frequent keys have room, the rest of the budget is divided equally, because rare
+    keys are spread evenly.
 
     Examples
     --------
@@ -119,8 +120,8 @@ def _least(held: IntArray, room: IntArray) -> int:
 def _estimates(window: IntArray, part: IntArray) -> FloatArray:
     """Rows expected in the next window, by cell, from the last one and its last part.
 
-    The last part of the window is used where it differs by more than chance. A rise is
-    reduced by one standard deviation, and a fall is assumed to go on.
+    The last part of the window is used if it differs from the whole by more than
+    chance. A rise is reduced by one standard deviation, and a fall is assumed to go on.
     """
     all_of_it, all_of_part = int(window.sum()), int(part.sum())
     steady: FloatArray = window.astype(np.float64)
@@ -135,9 +136,9 @@ def _estimates(window: IntArray, part: IntArray) -> FloatArray:
 
 
 def _partners(usual: FloatArray, beyond: FloatArray) -> FloatArray:
-    """Partners of a frequent key on all other streams, by cell; 0 if there is none.
+    """Partners of a frequent key on all other streams, by cell; 0 if a cell has none.
 
-    On a stream where it is not frequent, it has as many as the median cell.
+    On a stream where the key is not frequent, it has as many rows as the median cell.
     """
     middle = np.median(usual, axis=1, keepdims=True) + 1.0
     found: FloatArray = np.prod(beyond + middle, axis=0) * beyond.any(axis=0)
@@ -145,7 +146,7 @@ def _partners(usual: FloatArray, beyond: FloatArray) -> FloatArray:
 
 
 def _beyond_chance(count: FloatArray) -> FloatArray:
-    """Excess of each count over the median count, less what may be chance."""
+    """By how much each count exceeds the median count, less what may be chance."""
     middle = float(np.median(count))
     found: FloatArray = np.maximum(
         count - middle - _DOUBT * np.sqrt(max(middle, 1.0)), 0.0

@@ -104,8 +104,8 @@ class Frequency:
         if self.is_empty:
             self.origin_us[:] = clock_us
         weight = np.empty((key.size, PACES))
-        # Read both fades first: totals that fade to zero look as if nothing was
-        # counted.
+        # Read both fades first: once totals have faded to zero, it looks as if nothing
+        # was counted.
         fades = [self._fade(pace, clock_us) for pace in (SLOW, FAST)]
         for pace in (SLOW, FAST):
             if self._halvings(pace, clock_us) > _RESCALE_AT:
@@ -142,10 +142,10 @@ class Frequency:
     ) -> tuple[FloatArray, FloatArray]:
         """Counts of each row's key on the other streams: slow ones and steady ones.
 
-        The first are the counts at the slow pace. The second are the best estimates of
-        what the counts become if keys go on coming as they did since counting began,
-        ``passed_us`` ago. That time is taken to be at least a 64th of a half-life: in
-        less, one arrival says too little.
+        Slow counts are those at the slow pace. A steady count is the best estimate of
+        what a slow count becomes if the key goes on coming as it has since counting
+        began, ``passed_us`` ago. That time is taken to be at least a 64th of a
+        half-life: in less time, one arrival says too little.
         """
         slow, best = np.empty(key.size), np.empty(key.size)
         fade = [self._fade(pace, clock_us) for pace in (SLOW, FAST)]
@@ -156,11 +156,10 @@ class Frequency:
     def come_since(
         self, stream: int, key: IntArray, clock_us: int, passed_us: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Rate of each key, and how long ago it began.
+        """Arrivals of each key per half-life, and how many half-lives ago it began.
 
-        The first is in arrivals per half-life, taken as even. The second is in
-        half-lives before the clock. It follows from the counts at the
-        two paces.
+        Both follow from the counts at the two paces, if the key has come evenly since
+        it began.
         """
         slow, fast = (
             self._read(stream, key, pace) * self._fade(pace, clock_us)
@@ -173,7 +172,7 @@ class Frequency:
         return slow * np.log(2.0) / (1.0 - left), -np.log2(left)
 
     def reached(self, passed_us: int) -> float:
-        """Part of its steady count that a key has reached after some time."""
+        """Part of its steady count that a key reaches in some time."""
         return float(1.0 - 0.5 ** max(passed_us / self.half_life_us, SHORTEST))
 
     @property

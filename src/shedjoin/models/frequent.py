@@ -33,7 +33,7 @@ _RENEWED_BEFORE = 0.25
 
 
 class Rows(NamedTuple):
-    """Known rows of one key and stream that can still be matched.
+    """Rows of one key and stream that are known and can still be matched.
 
     ``weight`` is the number of rows that each time stands for, and ``importance`` their
     mean importance.
@@ -54,8 +54,8 @@ class Frequent:
     keep_us : tuple of int
         How long a row of each stream can be matched.
     behind_us : int, default 0
-        Greatest delay of rows behind the clock. Buckets reach back to all that such
-        rows match. Buckets that are stored keep their own width.
+        Greatest delay of rows behind the clock. Buckets reach back far enough for all
+        rows that such late ones match. Stored buckets keep the width that they have.
     """
 
     @staticmethod
@@ -114,7 +114,7 @@ class Frequent:
         return matches, worth
 
     def add(self, key: int, streams: Sequence[Rows]) -> None:
-        """Start to count a key, with its known rows included."""
+        """Start to count a key, beginning with its rows that are known."""
         number, keys = self.size, self._keys
         keys.key[number] = key
         newest = int(self._facts[_NEWEST])
@@ -133,15 +133,15 @@ class Frequent:
 
     @property
     def renewed(self) -> float:
-        """Part of all results that belongs to keys added lately."""
+        """Part of all results that belongs to keys which were added lately."""
         return float(self._renewed[0])
 
     def renew(self, part: float, windows: float) -> None:
-        """Add the part of the results of new keys, ``windows`` after the last ones."""
+        """Add the part of the results of new keys, ``windows`` after the last time."""
         self._renewed[0] = self._renewed[0] * _RENEWED_BEFORE**windows + part
 
     def weakest(self) -> tuple[int, float]:
-        """Number of the key with the fewest results in the window, and that count."""
+        """Number of the key with the fewest results in the window, and their count."""
         rows = self._keys.counts[: self.size].sum(axis=2).prod(axis=1)
         number = int(np.argmin(rows))
         return number, float(rows[number])

@@ -215,7 +215,7 @@ class Models:
         is_due = self._tick()
         self._count(mine, key, time)
         if is_due and self._samples and len(self.keep_us) == _PAIR:
-            # Only now: before they are counted, all keys seem to have stopped.
+            # Only now: before the arrivals are counted, no key seems to come any more.
             learned = self.slice, self.yields, self.worth
             outlook = sampling.judged(*learned, self.clock_us, self.capacity_rows)
             self._outlook[:] = sampling.outlook_words(outlook)
@@ -257,7 +257,7 @@ class Models:
                 self._near.add(own, key[rows] + offset, counted, self.clock_us)
 
     def faded(self, since_us: int) -> float:
-        """What is left of a count of one from that time."""
+        """What is left now of a count of one at that time."""
         return self.frequency.faded(self.clock_us - since_us)
 
     def make_room(self, stream: IntArray, key: IntArray) -> BoolArray:
@@ -284,11 +284,11 @@ class Models:
         return self.yields.rate(stream, self.clock_us)
 
     def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from a row's age on, over all keys."""
+        """Highest mean of results per second from a row's age on, over all keys."""
         return self.yields.priority_by_age(stream, age_us)
 
     def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from a row's age on, by how often its key comes."""
+        """Highest mean of results per second from a row's age on, by its key's rate."""
         if self._reach:
             return self.partner_count(stream, key) * self.yields.per_product[stream]
         return self.yields.priority(stream, key, age_us, self.clock_us)
@@ -326,7 +326,7 @@ class Models:
         return sampling.outlook_in(self._outlook)
 
     def size_factor(self, stream: IntArray, size: IntArray) -> FloatArray:
-        """How many times as often rows of a size match as their keys suggest."""
+        """How often rows of a size match, relative to what their keys suggest."""
         return self.sizes.factor(stream, size)
 
     def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:

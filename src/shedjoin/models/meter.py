@@ -1,11 +1,11 @@
-"""The meter: how many results an exact join would have found that this one did not.
+"""The meter: estimates how many results of the exact join were missed.
 
-Results of frequent keys are counted exactly. Those of other keys are estimated from the
-monitored keys, a random sample: what these miss, divided by the share of keys that is
-monitored. The estimate is then corrected by what is known of all keys, the results
-found and the rows that arrived. If the monitored keys had less than their share of
-these, they also had less than their share of the missed results, to the extent that the
-two are correlated.
+Results of frequent keys are counted exactly. Results of other keys are estimated from
+the monitored keys, which are a random sample: the results that these keys miss are
+divided by the share of keys that is monitored. The estimate is then corrected by two
+numbers that are known for all keys: the results found, and the rows that arrived. If
+the monitored keys had less than their share of these, they also had less than their
+share of the missed results, to the extent that the two are correlated.
 
 Monitored keys are divided into groups by a hash. The uncertainty of the estimate
 follows from how much it changes if one of the groups is left out (the jackknife).
@@ -112,7 +112,7 @@ class Meter:
         for at, column in enumerate(columns):
             total, frequent = column.sum(), column[rows.frequent].sum()
             self._frequent[at] += frequent
-            self._all[at] += total - frequent  # used only for results found
+            self._all[at] += total - frequent  # needed only for results found
         mine = np.flatnonzero(rows.watched & light)
         group = rows.group[mine]
         for at, column in enumerate(columns):
@@ -178,7 +178,7 @@ class Meter:
 def _slopes(by: FloatArray, missed: FloatArray, weights: FloatArray) -> FloatArray:
     """Slopes of missed results on the columns of ``by``, by weighted least squares.
 
-    Each column of the weights gives a column of slopes.
+    Each column of ``weight`` gives a column of slopes.
     """
     total = weights.sum(axis=0)
     by = by[None] - (by.T @ weights / total).T[:, None]

@@ -1,12 +1,12 @@
-"""The join in miniature: what it would find with less or more memory.
+"""The join in miniature: estimates what the join would find with less or more memory.
 
-A few rows stand for all arrivals. They are drawn evenly over the scores of each block
-(systematically, from a start that a hash gives), not each by a lot. For each sampled
-row it is known with which memories it would still be held. Rows are ordered by the
-scores of the policy, and a memory has room for a number of them that is in proportion
-to its size. A result is found if the earlier one of its rows is held. So a match of a
-sampled row with a later arrival counts for all memories that still hold the row, and
-one pass serves all memories.
+A few sampled rows stand for all arrivals. They are drawn systematically: evenly over
+the scores of each block, from a start that a hash gives. For each sampled row it is
+known with which memories it would still be held. Rows are ordered by the scores of the
+policy, and a memory holds the best of them, in proportion to its size. A result is
+found if the earlier one of its rows is held. So a match of a sampled row with a later
+arrival counts for all memories that still hold the row, and one pass over the arrivals
+serves all memories.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Miniature:
         if self._facts[_OF] == budget:
             return
         if budget != NO_BUDGET and not self._facts[_OF] and self._facts[_END]:
-            # The models began with the first row, in the middle of a micro-batch.
+            # The models began at the first row, in the middle of a micro-batch.
             self._facts[_OF] = budget
             return
         for each in (self._whole, self._real, self._bar, self._facts):
@@ -188,11 +188,11 @@ class Miniature:
         *,
         pooled: bool,
     ) -> None:
-        """Evict rows that have no room, by their present scores.
+        """Evict rows for which memories have no room, by their present scores.
 
         ``room`` is that of each pool with each memory. Rows that only late rows can
-        match are evicted first. More and more rows are held until the next call, so
-        room for half of these is left free.
+        match are evicted first. More rows are added until the next call, so room for
+        half of these is left free.
         """
         rows = slice(int(self._facts[_END]))
         whole = self._whole[:, rows]

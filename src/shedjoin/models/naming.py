@@ -38,9 +38,9 @@ def name_frequent(
 ) -> None:
     """Start to count the keys exactly that have a large part of the results.
 
-    Such keys are looked for from time to time, as the clock advances. The results of a
-    key are estimated from its counts. If there is no room, a key must have twice the
-    results of the one that it replaces.
+    The search for such keys is repeated as the clock advances. The results of a key are
+    estimated from its counts. If there is no room, a new key must have twice the
+    results of the key that it replaces.
     """
     period = max(1, max(monitored.keep_us) // _PER_WINDOW)
     periods = came.clock_us // period - came.before_us // period

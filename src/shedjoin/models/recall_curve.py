@@ -44,7 +44,7 @@ class RecallCurve:
     @in_force.setter
     def in_force(self, factor: float) -> None:
         if factor != self._in_force[0]:
-            self._measured[:] = 0.0  # they were measured with another part
+            self._measured[:] = 0.0  # the results were measured with another part
         self._in_force[0] = factor
 
     @property

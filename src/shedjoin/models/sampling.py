@@ -182,9 +182,9 @@ def _valued(ghosts: Ghosts, stream: int, worth: Worth) -> Ghosts:
 
 
 def pps_sizes(expected: FloatArray, mean: float) -> FloatArray:
-    """Sizes by which PPS-CLUSTER includes rows; 1 on average.
+    """Sizes in proportion to which PPS-CLUSTER includes rows; 1 on average.
 
-    A part of the size is equal for all rows. It bounds the weight of a row that matches
+    A part of the size is equal for all rows. It limits the weight of a row that matches
     more often than was predicted when it came.
     """
     if mean <= 0.0:
@@ -193,9 +193,10 @@ def pps_sizes(expected: FloatArray, mean: float) -> FloatArray:
 
 
 def value_sizes(relative: FloatArray) -> FloatArray:
-    """Sizes by which samples include rows; ``relative`` is the value over its mean.
+    """Sizes in proportion to which samples by value include rows.
 
-    The sign of a value does not matter. Small values count as a part of the mean.
+    ``relative`` is the value of a row over the mean value. Its sign does not matter.
+    Small values count as a part of the mean.
     """
     return np.maximum(np.abs(relative), _LEAST_VALUE)
 

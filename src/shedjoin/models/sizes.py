@@ -82,7 +82,7 @@ class Sizes:
         self._steps = None
 
     def factor(self, stream: IntArray, size: IntArray) -> FloatArray:
-        """How many times as often rows of a size match as their keys suggest."""
+        """How often rows of a size match, relative to what their keys suggest."""
         if not self.matches.any():
             return np.ones(size.size)
         if self._steps is None:

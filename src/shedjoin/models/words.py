@@ -1,7 +1,7 @@
-"""Room for the models: one array of words, cut into the arrays of each model.
+"""Room for the models: one array of words, which is cut into the arrays of each model.
 
-Everything that a shard has learned is in one array. So it can be kept in a file of the
-node and compared with what is stored, and only what changed is written.
+Everything that a shard has learned is in this array. So it can be kept in a file of the
+node and compared with what is stored, and only the words that changed are written.
 """
 
 from __future__ import annotations

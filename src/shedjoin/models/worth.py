@@ -1,4 +1,4 @@
-"""What a row's results are worth on average, by the importances of recent rows."""
+"""The mean importance of a row's results, estimated from importances of recent rows."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Worth:
         return out
 
     def relative(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Importance over its recent mean on the row's own stream.
+        """Importance over the recent mean importance of the row's own stream.
 
         It is 1 if a stream has no importance, or none above zero so far.
         """

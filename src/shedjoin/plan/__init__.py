@@ -1,4 +1,4 @@
-"""Planners: turn budgets of memory and CPU into settings of an operator."""
+"""Planners: they turn budgets of memory and CPU into settings of an operator."""
 
 from shedjoin.plan.costs import Costs
 from shedjoin.plan.harvest import (

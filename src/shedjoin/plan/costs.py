@@ -9,11 +9,11 @@ from shedjoin.plan.model import not_negative
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Work of one insertion with its later expiry, and of one match.
+    """Work of storing one row until it expires, and of one match.
 
-    ``update`` is Cu of equation 2 of Ayad et al. ``match``, the work to find and to
-    produce a result, is Cp. Both are in the unit of the work that they are compared
-    with.
+    ``update`` is Cu of equation 2 of Ayad et al.: the work of one insertion and of the
+    expiry that follows. ``match`` is Cp, the work to find and to produce a result. Both
+    are in the unit of the work that they are compared with.
 
     Examples
     --------

@@ -144,7 +144,7 @@ def harvest_by_chance(work: float, load: HarvestLoad) -> Harvest:
     *Source.* None. [1]_ finds no harvest if one basic window of each hop is too much
     work. The other searches call this function in that case.
 
-    *Guarantee.* The most results per work over all counts of all directions. So results
+    *Guarantee.* No other counts of any direction have more results per work. So results
     are 0 only if no work is allowed or if the whole join has no results.
 
     *Cost.* O(m^2 n) for m streams with n basic windows, for each of a few iterations.

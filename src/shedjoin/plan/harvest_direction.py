@@ -88,10 +88,11 @@ class Direction(NamedTuple):
     def best_ratio(self) -> tuple[int, ...]:
         """Counts with the most results per work; all 0 if there are no results.
 
-        Dinkelbach's method: the counts that are best at some price of work have a ratio
-        of results to work, which is the next price. At a given price, what one partial
-        result is worth depends only on the hops that follow. So each hop can be
-        optimised alone, beginning with the last one.
+        This is Dinkelbach's method. It begins with some price of work, in results, and
+        finds the counts that are best at this price. Their ratio of results to work is
+        the next price. At a given price, the worth of one partial result depends only
+        on the hops that follow. So each hop can be optimised alone, beginning with the
+        last one.
         """
         counts = (1,) * len(self.rows)
         results, work = self.predicted(counts)
@@ -130,8 +131,9 @@ class Direction(NamedTuple):
 def _corners(growth: tuple[float, ...]) -> tuple[list[int], list[float]]:
     """Counts that are best at some price, and negated slopes of growth between them.
 
-    They are the corners of the upper hull of growth, from one basic window on. They are
-    cached, because a search for a price reads them some twenty times.
+    The growth of a hop is the number of partial results for each one before it. These
+    counts are the corners of its upper hull, from one basic window on. They are cached,
+    because a search for a price reads them some twenty times.
     """
     corners: list[int] = [1]
     falls: list[float] = []

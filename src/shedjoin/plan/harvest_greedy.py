@@ -25,7 +25,7 @@ Side = Literal["grow", "shrink", "double"]
 
 
 class Step(NamedTuple):
-    """One basic window more or less; all hops of a direction that goes on or off."""
+    """One basic window more or less, or a whole direction that goes on or off."""
 
     direction: int
     hop: int
@@ -74,20 +74,22 @@ def greedy_harvest(
     *Symbols.* "delta" is BestDeltaOutputPerDeltaCost, "results" BestOutput and
     "results_per_work" BestOutputPerCost. ``work`` is z C(1).
 
-    *Departures.* Lines 31 and 32 add d_ij where d_uj and d_uv are meant, and EVAL has r
-    for z. Line 17 ends the search when no step adds results. Here, work that is left is
-    spent on further basic windows, the cheapest first, because scores are estimates.
-    Work that is left after removing windows is filled by adding some. "double" chooses
-    by the number of steps, as the paper does, and not by the results. In the paper's
-    example with basic windows of half the window it finds 165 results at z = 0.75,
-    while adding finds 180, the optimum. If one basic window of each hop is too much
-    work, the paper finds nothing. Here ``harvest_by_chance`` is used.
+    *Departures.* In the paper, lines 31 and 32 add d_ij where d_uj and d_uv are meant,
+    and EVAL has r for z. Line 17 of the paper ends the search when no step adds
+    results. Here, work that is left is spent on further basic windows, the cheapest
+    first, because scores are estimates. If work is left after basic windows were
+    removed, some are added. "double" chooses by the number of steps, as the paper does,
+    and not by the results. In the paper's example with basic windows of half the
+    window, "double" finds 165 results at z = 0.75. There "grow" finds 180, which is the
+    optimum. If one basic window of each hop is too much work, the paper finds nothing.
+    Here ``harvest_by_chance`` is used.
 
-    *Guarantee.* None, it is a heuristic. With m = 3 and n = 10, "delta" finds on
-    average 0.98 of the optimum or more if ``work`` is at least 0.4 of the whole, and
-    0.95 or more if it is 0.1. Single cases at 0.2 fall to 0.56. More streams are
-    harder: with m = 5 and n = 20, some ten joins had 0.93 to 0.96 at 0.25 and 0.84 to
-    0.9 at 0.05.
+    *Guarantee.* None, it is a heuristic. The figures are for "delta", and compare its
+    results with those of the optimum. With m = 3 and n = 10, the mean ratio is at least
+    0.98 if ``work`` is at least 0.4 of the whole, and at least 0.95 if it is 0.1 of the
+    whole. In single cases at 0.2, the ratio falls to 0.56. More streams are harder.
+    With m = 5 and n = 20, some ten joins had ratios of 0.93 to 0.96 at 0.25 of the
+    whole work, and of 0.84 to 0.9 at 0.05.
 
     *Cost.* O(n m^4) for m streams with n basic windows; for m = 5 and n = 20 some
     milliseconds.
@@ -149,10 +151,10 @@ class _Search:
         )
 
     def grow(self, score: Score) -> None:
-        """Add basic windows while one fits.
+        """Add basic windows as long as one fits.
 
-        A step that does not fit now will never fit: it does not become cheaper when
-        others are taken, and less work is left.
+        A step that does not fit now will never fit. It does not become cheaper when
+        other steps are taken, and less work is left.
         """
         steps = [self._additions(i) for i in range(len(self.directions))]
         while True:

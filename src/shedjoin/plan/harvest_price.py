@@ -33,15 +33,16 @@ def harvest_by_price(work: float, load: HarvestLoad) -> Harvest:
     Notes
     -----
     *Source.* None. [1]_ adds basic windows one at a time while they fit, for all
-    arrivals. Here the search is for a price of work, in results. At each price every
-    hop of a direction has its best number of basic windows, and a direction that costs
-    more than it yields is off. At the lowest price the whole join is worth its work, at
-    the highest price nothing is. Just below the price at which the work fits, it does
-    not fit. There, arrivals probe only with a probability. So no work is spent on poor
-    basic windows just because it is left over.
+    arrivals. This function searches for a price of work, in results. At each price,
+    every hop of a direction has its best number of basic windows, and a direction that
+    costs more than it yields is off. At the lowest price, the whole join is worth its
+    work. At the highest price, nothing is. The price that is used is the highest at
+    which the basic windows take more work than is allowed. Arrivals probe them only
+    with a probability, so that the work fits. So no work is spent on poor basic windows
+    just because it is left over.
 
-    *Guarantee.* No other counts have more results for the work that these take if all
-    arrivals probe. Results are never fewer than with ``harvest_by_chance``.
+    *Guarantee.* Let all arrivals probe: no other counts then have more results for the
+    same work. Results are never fewer than with ``harvest_by_chance``.
 
     *Cost.* O(m^2 n) for m streams with n basic windows, 20 times.
 
@@ -78,10 +79,11 @@ def harvest_by_price(work: float, load: HarvestLoad) -> Harvest:
 
 
 def price_of_work(work: float, load: HarvestLoad) -> float:
-    """Results that a unit of work must bring, so that no more than ``work`` is done.
+    """Price of work, in results, at which about as much is done as ``work`` allows.
 
-    The value is just below that price. What is worth this price takes a little more
-    work than is allowed, or exactly as much.
+    Work is worth doing if it brings at least this many results per unit. The value
+    returned is just below the price at which the work fits. So the work that is worth
+    it takes a little more than is allowed, or exactly as much.
 
     Examples
     --------

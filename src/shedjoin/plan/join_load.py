@@ -31,8 +31,8 @@ class JoinLoad:
     ``left_window`` T_L and T_1, ``right_window`` T_R and T_2, ``results``
     lambda_o/p, ``Costs.update`` C_u, ``Costs.match`` C_p.
 
-    *Departures.* C_p is the work to find and to produce one result, as in equation 2;
-    equation 1 and the first lines of Table 1 mean another cost by the same name.
+    *Departures.* C_p is the work to find and to produce one result, as in equation 2.
+    In equation 1 and the first lines of Table 1, C_p is the name of another cost.
 
     *Guarantee.* An expectation in the steady state. A probe that finds nothing is
     free, and the cost of storing a row includes that of its expiry.
@@ -150,6 +150,6 @@ class ValueLoad:
         return (left + right) * costs.update + self.results * costs.match
 
     def component(self, value: int) -> JoinLoad:
-        """Join of one value alone, in which all rows match."""
+        """The join of one value alone, in which all rows match."""
         left, right = (float(rates[value]) for rates in self.rates)
         return JoinLoad(1.0, left, right, self.left_window, self.right_window)

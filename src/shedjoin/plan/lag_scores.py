@@ -191,7 +191,7 @@ def ranking(scores: Numbers) -> IntArray:
 def _scores(
     lags: Sequence[LagHistogram], i: int, stream: int, ages: FloatArray
 ) -> FloatArray:
-    """Shares by age of the row of ``stream`` when its match of direction i arrives."""
+    """Share of the matches by age of ``stream``'s row when direction i finds them."""
     if i == 0:
         below = lags[stream - 1].below(-ages)
         return below[:-1] - below[1:]

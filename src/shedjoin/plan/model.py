@@ -109,7 +109,7 @@ def as_share(name: str, value: float) -> float:
 
 
 def not_negative(name: str, value: float) -> float:
-    """Check a finite number of at least 0 that is not a number of tuples."""
+    """Check a finite number of at least 0 that does not count tuples."""
     if not 0 <= value < np.inf:
         raise ParameterError(
             f"{name}={value!r} is not a finite number from 0 up.",

@@ -17,9 +17,9 @@ Scheme = Literal["coin_flip", "insert_no_probe", "probe_no_insert"]
 class RandomShedding:
     """Chances of the arrivals of each stream, and what the join yields with them.
 
-    ``left`` and ``right`` are probabilities: to take part under ``coin_flip``, to probe
-    under ``insert_no_probe``, to be stored under ``probe_no_insert``. ``results`` and
-    ``work`` are per time unit.
+    ``left`` and ``right`` are probabilities. Under ``coin_flip``, they are those of
+    taking part; under ``insert_no_probe``, of probing; and under ``probe_no_insert``,
+    of being stored. ``results`` and ``work`` are per time unit.
 
     Examples
     --------

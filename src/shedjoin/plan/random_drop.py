@@ -92,14 +92,14 @@ def random_drop(work: float, load: HarvestLoad) -> RandomDrop:
 
     Notes
     -----
-    *Source.* RandomDrop, section 6.2 of [1]_, with which window harvesting is compared
-    there. [1]_ takes the chances from another framework and does not state the problem.
-    Here results and work are those of ``HarvestLoad``.
+    *Source.* RandomDrop, with which section 6.2 of [1]_ compares window harvesting.
+    [1]_ takes the chances from another framework and does not state the problem. Here
+    results and work are those of ``HarvestLoad``.
 
     *Guarantee.* Optimal up to the tolerance of the search. A result has a row of each
-    stream, so the results are those of the whole join times the product of all chances.
-    Work is a sum of products of chances. In the logarithms of the chances, the
-    objective is linear and the constraint is convex.
+    stream. So the number of results is that of the whole join times the product of all
+    chances. Work is a sum of products of chances. If both are written in the logarithms
+    of the chances, the objective is linear and the constraint is convex.
 
     *Cost.* O(m^3) for m streams, in each of some dozen iterations.
 
@@ -190,7 +190,8 @@ def _filled(work: float, terms: _Terms, logs: FloatArray) -> FloatArray:
     def excess(by: float) -> float:
         return log(float(terms.work @ np.exp(terms.streams @ shifted(by))) / work)
 
-    # Every term has two chances or more, so it fits if all are below the square root.
+    # Every term is a product of two chances or more, so it fits if each of these is
+    # below the square root.
     root = log(work / float(terms.work.sum())) / 2
     by = brentq(excess, root - logs.max() - 1e-6, -logs.min() + 1e-6, xtol=1e-14)
     return np.asarray(np.exp(shifted(by)))

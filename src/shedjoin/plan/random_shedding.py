@@ -36,10 +36,10 @@ def coin_flip(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedding:
 
     *Symbols.* ``left`` x_L, ``right`` x_R.
 
-    *Departures.* None. Both streams are thinned to the same rate; a stream slower than
-    that stays whole.
+    *Departures.* None. Both streams are thinned to the same rate. A stream with a lower
+    rate is not thinned.
 
-    *Guarantee.* Optimal. Never more results than ``probe_no_insert``.
+    *Guarantee.* Optimal. It never finds more results than ``probe_no_insert``.
 
     *Cost.* O(1).
 
@@ -98,12 +98,12 @@ def insert_no_probe(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedd
 
     *Departures.* Work that does not suffice to store all arrivals is refused. The paper
     does not mention this case, and Lemma 1 and Theorem 2 do not hold in it. In the
-    proof of Theorem 2, equation 16 is less than equation 17, not greater. All divisions
-    of the results over both streams are equally good. Here both streams have the same
-    chance.
+    proof of Theorem 2, equation 16 is less than equation 17, not greater. The number of
+    results is the same however they are divided over both streams. Here both streams
+    have the same chance.
 
-    *Guarantee.* Optimal. Never more results than ``coin_flip``; the paper's conclusions
-    praise this scheme where ``probe_no_insert`` is meant.
+    *Guarantee.* Optimal. It never finds more results than ``coin_flip``. The paper's
+    conclusions praise this scheme, but mean ``probe_no_insert``.
 
     *Cost.* O(1).
 
@@ -160,12 +160,13 @@ def probe_no_insert(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedd
 
     *Symbols.* ``left`` x_L, ``right`` x_R.
 
-    *Departures.* Equations 28 and 29 lack the selectivity. It is applied here. Equation
-    26 also holds with equality if both chances are 0.
+    *Departures.* Equations 28 and 29 lack the selectivity, which is applied here.
+    Equation 26 also holds with equality if both chances are 0.
 
     *Guarantee.* Optimal, and the best of the three schemes by Theorem 3. The stream
-    whose rows yield more results each is stored first, so at most one chance lies
-    between 0 and 1. If rows of both yield the same, the left stream is stored first.
+    whose rows each yield more results is stored first. So at most one of the two
+    chances lies between 0 and 1. If rows of both streams yield the same, the left
+    stream is stored first.
 
     *Cost.* O(1).
 

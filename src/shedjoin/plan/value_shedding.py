@@ -58,19 +58,20 @@ def value_probe_no_insert(
 
     Notes
     -----
-    *Source.* ``probe_no_insert``, PNI of [1]_, with a chance for each value and stream
-    instead of one for each stream. [1]_ does not consider it. It uses PROB of [2]_ as
-    an order of insertions, while every arrival probes.
+    *Source.* ``probe_no_insert``, PNI of [1]_, but with a chance for each value and
+    stream instead of one for each stream. [1]_ does not consider this. The order of
+    insertions is PROB of [2]_, and every arrival probes.
 
     *Symbols.* ``load.left`` f_L(v) lambda_L, ``load.right`` f_R(v) lambda_R.
 
-    *Departures.* [1]_ compares with PROB as a filter that drops arrivals before they
-    probe, and finds it worse than ``online_max_subset``. As an order of insertions it
-    is never worse.
+    *Departures.* [1]_ uses PROB as a filter that drops arrivals before they probe, and
+    finds it worse than ``online_max_subset``. As an order of insertions, PROB is never
+    worse than ``online_max_subset``.
 
     *Guarantee.* Optimal: it solves the linear program over all chances. At most one
-    chance lies between 0 and 1. If rows yield the same, those of the left stream are
-    stored first, then those of the values that are listed first.
+    chance lies between 0 and 1. If rows of several values or streams yield the same,
+    those of the left stream are stored first, and within a stream those of the value
+    that is listed first.
 
     *Cost.* O(n log n) for n values.
 
@@ -125,14 +126,16 @@ def online_max_subset(work: float, load: ValueLoad, *, costs: Costs) -> ValueShe
     -----
     *Source.* Online Max-Subset, section 3.2.2 and Figure 2 of [1]_.
 
-    *Symbols.* ``load.results / load.work(costs)`` P(v), ``load.work(costs)`` C(v),
-    ``load.component(u)`` what is optimised in step 14.
+    *Symbols.* ``load.results / load.work(costs)`` P(v), ``load.work(costs)`` C(v).
+    ``load.component(u)`` is the join that step 14 optimises.
 
     *Departures.* None. The paper allows several strategies for the value that does not
-    fit as a whole. ``probe_no_insert`` is used here. If values are equal, the first
-    ones are kept. Ratios that differ only by rounding are equal.
+    fit as a whole. Here that is ``probe_no_insert``. If values have equal ratios of
+    results to work, those that are listed first are kept. Ratios that differ only by
+    rounding are equal.
 
-    *Guarantee.* None: a heuristic. Never more results than ``value_probe_no_insert``.
+    *Guarantee.* None: it is a heuristic. It never finds more results than
+    ``value_probe_no_insert``.
 
     *Cost.* O(n log n) for n values.
 

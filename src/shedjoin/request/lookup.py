@@ -57,7 +57,7 @@ class Lookup:
 
 
 def lookup_shards(relation: object, options: Options) -> int | None:
-    """Number of shards; refuse arguments that need no look at columns to be wrong."""
+    """Number of shards; refuse arguments that are wrong whatever the columns are."""
     check_relation_given(relation, "relation")
     if checked(options).cells is not None:
         given = f"cells={options.cells!r}"
@@ -148,6 +148,6 @@ def _time(stream: Stream, given: str | None) -> str:
 
 
 def told_columns(relation: RelationSpec, columns: Sequence[str]) -> tuple[str, ...]:
-    """Columns of a relation without those that say when and how its rows change."""
+    """Columns of a relation, except those that say when and how its rows change."""
     when = (relation.begin, relation.end, relation.change)
     return tuple(name for name in columns if name not in when)

@@ -78,7 +78,7 @@ spark.sql.shuffle.partitions.
             )
 
     def others_than(self, *used: str) -> list[str]:
-        """Names of the settings that differ from their default, without those used."""
+        """Names of the settings that differ from their default, except the ``used``."""
         return [
             field.name
             for field in fields(self)

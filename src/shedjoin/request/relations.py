@@ -47,9 +47,10 @@ class Relation:
         and ``change`` name. In a stream of changes, rows that differ in these columns
         are different rows.
     delay : duration, default "0 seconds"
-        How far changes may come behind the watermark. Rows of the streams wait that
-        long for relation rows. A later change is counted. A late insertion acts on rows
-        that are still held. A late deletion takes back no result.
+        How far behind the watermark changes may come. Rows of the streams are held that
+        long to wait for relation rows. A change that comes later is counted as late. A
+        late insertion still applies to rows that are held. A late deletion takes back
+        no result.
 
     Examples
     --------
@@ -155,7 +156,7 @@ def check_validity(
 def same_columns(
     stream: Stream, names: Sequence[str], relation: Stream, others: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Find keys of a stream and the columns of a relation that equal them."""
+    """Find the keys of a stream, and the columns of a relation that equal them."""
     own, keys = stream.resolve(*names), relation.resolve(*others)
     if len(own) != len(keys):
         raise ParameterError(
@@ -244,7 +245,7 @@ def check_new(added: Sequence[str], taken: Sequence[str], fold: Fold) -> None:
 
 
 def listed(argument: str, columns: object, fix: str) -> tuple[str, ...]:
-    """Column names as a tuple, also if there is only one."""
+    """Column names as a tuple, even if only one name is given."""
     names = (columns,) if isinstance(columns, str) else columns
     if isinstance(names, Sequence) and names:
         found = tuple(names)

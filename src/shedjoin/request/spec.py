@@ -44,7 +44,7 @@ class Asked:
         checked(self.options)
         if self.through is not None:
             check_relation_given(self.through, "through")
-        self.shedding()  # its errors are raised before the first row is read
+        self.shedding()  # raises its errors before the first row is read
 
     @property
     def conditions(self) -> Conditions:
@@ -113,7 +113,7 @@ def join_spec(
 
 
 def _asked_of_relation(asked: Asked) -> Iterator[tuple[Feature, str]]:
-    """Features that ``Relation(columns=)`` asks of a join, with what was written."""
+    """Features that ``Relation(columns=)`` asks of a join, with what the user wrote."""
     if asked.through is None or asked.through.columns is None:
         return
     given = f"Relation(columns={asked.through.columns!r})"

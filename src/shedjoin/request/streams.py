@@ -77,7 +77,7 @@ class Stream:
         return [column.name for column in self.columns]
 
     def resolve(self, *names: str) -> tuple[str, ...]:
-        """Exact names of columns; raise if a name is that of none or of several."""
+        """Exact names of columns; raise if a name fits no column or several."""
         return resolve_columns(self.name, names, self.names, self.fold)
 
     def column(self, name: str) -> Column:

@@ -40,7 +40,7 @@ def check_is_time(stream: Stream, time: str) -> None:
 
 
 def check_clocks(streams: Sequence[Stream], times: Sequence[str]) -> None:
-    """Refuse times with a time zone beside times without: they cannot be compared."""
+    """Refuse times with a time zone beside times without: these cannot be compared."""
     each = [stream.column(time) for stream, time in zip(streams, times, strict=True)]
     for column in each[1:]:
         if (column.arrow.tz is None) != (each[0].arrow.tz is None):
@@ -74,14 +74,14 @@ def _no_time(stream: Stream) -> ColumnError:
 
 
 def _naming(stream: Stream, example: str) -> str:
-    """How to name the event time in the call; a lookup join has only one stream."""
+    """How a user names the event time in a call; a lookup join has only one stream."""
     if stream.name == "stream":
         return f'pass time="{example}".'
     return f'name one by stream: time={{"{stream.name}": "{example}", ...}}.'
 
 
 def _watermark_for(stream: Stream, time: str) -> str:
-    """How to give a stream a watermark. Spark refuses a second one behind a join."""
+    """How to give a stream a watermark. Behind a join, Spark refuses a second one."""
     if stream.is_result:
         return (
             'pass event_time="matched_at" to the join that it comes from and go by '

@@ -1,4 +1,4 @@
-"""Checks of the columns that a goal uses: importances, or quantities of a sample."""
+"""Checks of the columns that a goal uses: importances, or the values of a sample."""
 
 from __future__ import annotations
 

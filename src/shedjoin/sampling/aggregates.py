@@ -49,7 +49,7 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """SUM(column): null where every value is null.
+    """SUM(column): null if all values are null.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""How far arrivals are behind the clock, and since when partners were kept.
+"""How far the arrivals of a sample are behind the clock, and what that may cost.
 
-By the clock of shedding, the time of a row is over when no arrival at or after the
-clock could match it. Such rows are shed first. An arrival that is behind the clock, but
-not late by the watermark, may still match them. A row that was shed by its time alone
-had no chance to be in the sample, so no weight accounts for it.
+By the clock of shedding, the time of a row is over if no arrival at or after the clock
+could match it. Such rows are shed first. An arrival that is behind the clock, but not
+late by the watermark, may still match them. A row that was shed by its time alone had
+no chance to be in the sample, so no weight accounts for it.
 
 A sample therefore has a *slack*. Until a row's time has been over for longer than the
 slack, the row is shed by its score only, and the weights of its results are exact. The
@@ -12,8 +12,9 @@ so far if that is more. Without lateness, and while all rows come in order, it i
 no memory is spent on rows whose time is over.
 
 An arrival that is further behind than declared, and than any before it, raises the
-slack. That is too late for rows that were shed already. *Forgotten* is the time up to
-which rows were shed by the clock: results of arrivals before that time are in doubt.
+slack. Rows that this slack would have kept may have been shed already. *Forgotten* is
+the time up to which rows were shed by the clock. Results of arrivals before that time
+are in doubt.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Lots: random numbers that are the same each time they are drawn."""
+"""Lots: random numbers for rows, which are the same each time they are drawn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_seed(owner: str, seed: int) -> None:
 
 
 def lots(seed: int, key: IntArray, number: IntArray) -> FloatArray:
-    """Draw a lot in (0, 1) for each row by key and number; shards repeat numbers.
+    """Draw a lot in (0, 1) for each row by key and number; numbers repeat among shards.
 
     >>> import numpy as np
     >>> key = np.array([5, 5, 6])

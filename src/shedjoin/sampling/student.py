@@ -16,7 +16,7 @@ _DEGREE = 12
 
 @cache
 def check_level(level: float) -> None:
-    """Refuse a level that is no share."""
+    """Refuse a level that is not a share between 0 and 1."""
     if not 0.0 < level < 1.0:
         raise ParameterError(
             f"level={level!r} is not a share between 0 and 1.",

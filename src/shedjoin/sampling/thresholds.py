@@ -8,11 +8,12 @@ from shedjoin.kernels.thresholds import Stacks, push, replay
 from shedjoin.types import FloatArray, Grid, IntArray
 
 Noted = list[list[tuple[int, float]]]
-"""By pool: number of the arrival that displaced a row, and score of that row."""
+"""By pool: the number of the arrival for which a row was shed, and the score of that
+row."""
 
 
 class Thresholds:
-    """Scores that were shed, by pool, as far as they are still needed.
+    """The scores that were shed, by pool, as long as they are needed.
 
     Parameters
     ----------

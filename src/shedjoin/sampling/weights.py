@@ -24,11 +24,11 @@ class Sampled(NamedTuple):
     cluster: IntArray
 
     def those(self, rows: BoolArray) -> Sampled:
-        """Select some of the results."""
+        """Select some of the results by their positions."""
         return Sampled(self.weight[rows], self.cluster[rows])
 
     def doubted(self, rows: BoolArray) -> Sampled:
-        """Give results a negative cluster: others like them may have had no chance.
+        """Give results a negative cluster: others like these may have had no chance.
 
         An arrival that is further behind the clock than any before it may have lost
         partners that were shed because their time was over.
@@ -50,10 +50,10 @@ def weigh(
     number: IntArray,
     chance: FloatArray,
 ) -> Sampled:
-    """Weights of matches, from the inclusion of residents and the coins of pairs.
+    """Weights of matches, from the probability that residents stayed, and from coins.
 
-    The results of one resident are a cluster. If each result won a coin of its own and
-    nothing else was left to chance, each is a cluster.
+    The results of one resident are a cluster. If residents were certain to stay, and
+    each result won a coin of its own, then each result is a cluster.
     """
     own = (shard << _SHARD_SHIFT) | number
     alone = (chance < 1.0) & (stayed >= 1.0)

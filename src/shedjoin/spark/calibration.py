@@ -32,7 +32,7 @@ SIDES = ("left", "right")
 
 
 class Sweep(NamedTuple):
-    """Sizes of micro-batches, results per row, and shares of the work to try."""
+    """What is tried: sizes of micro-batches, results per row, shares of the work."""
 
     rows: Sequence[int] = (5_000, 20_000, 80_000)
     results: Sequence[float] = (0.5, 4.0, 12.0)
@@ -141,7 +141,7 @@ def _joined(session: SparkSession, folder: Path, control: Control) -> DataFrame:
         reader = session.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         frame = reader.parquet(str(folder / side))
         frames.append(frame.withWatermark(f"{side}_time", "1 second"))
-    budget = Budget(rows=1 << 40)  # a throttle needs a budget, and this one never sheds
+    budget = Budget(rows=1 << 40)  # a throttle needs a budget, used up or not
     second = Within(before="1 second", after="1 second")
     asked = Asked(on="key", within=second, budget=budget)
     streams = dict(zip(SIDES, frames, strict=True))

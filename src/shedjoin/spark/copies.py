@@ -41,7 +41,7 @@ _MANIFEST = "manifest.json"
 
 
 class Owner(NamedTuple):
-    """Whose state it is: a shard of a join of a query."""
+    """The shard that a state belongs to, with its join and its query."""
 
     query: str
     join: str
@@ -93,7 +93,7 @@ class NodeCopies:
         return MappedWorkspace(self._work)
 
     def publish(self, token: str) -> None:
-        """Offer the workspace in use as the copy of a newer state."""
+        """Offer the workspace in use to other tasks, as the copy of a newer state."""
         if not self._settings.enabled:
             self.discard()
             return
@@ -101,7 +101,7 @@ class NodeCopies:
             (self._work / _MANIFEST).write_text(json.dumps(_marks(self._work)))
             self._drop_others()
             self._work.rename(self._home / token)
-        except OSError as error:  # such as: another attempt has published it
+        except OSError as error:  # for example, another attempt has published it
             log.info("No copy of the state is kept: %s", error)
             self.discard()
         sweep(self.root, self._settings)

@@ -40,10 +40,10 @@ class Conf(Protocol):
 
 
 class CopySettings(NamedTuple):
-    """Settings of copies on each node: whether, how many bytes, and for how long.
+    """Settings of copies on each node: whether to keep them, their size, and their age.
 
     The age counts from the last use of a copy. Without ``max_bytes``, copies may take
-    half of the space that is free or theirs.
+    half of the disk space that is free or that they already take.
     """
 
     enabled: bool = True
@@ -95,7 +95,7 @@ def _seconds(text: str) -> float:
 
 
 def local_roots() -> list[Path]:
-    """Our folder in each of Spark's local folders of this executor."""
+    """The library's folder in each of Spark's local folders of this executor."""
     named = os.environ.get("SPARK_LOCAL_DIRS", "").split(",")
     folders = [folder for folder in named if folder] or [tempfile.gettempdir()]
     return [Path(folder, FOLDER) for folder in folders]
@@ -103,7 +103,7 @@ def local_roots() -> list[Path]:
 
 @cache
 def system_boot() -> str:
-    """Identity of this run of the operating system, where it has one."""
+    """Identity of this run of the operating system, if the system has one."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii")
     except OSError:
@@ -112,7 +112,7 @@ def system_boot() -> str:
 
 
 def writable_roots(first: int = 0) -> Iterator[Path]:
-    """Our local folders that can be made, beginning with one of them."""
+    """The library's local folders that can be made, beginning with one of them."""
     roots = local_roots()
     for place in range(len(roots)):
         root = roots[(first + place) % len(roots)]
@@ -137,9 +137,9 @@ def remove_copy(folder: Path) -> None:
 def sweep(root: Path, settings: CopySettings) -> None:
     """Remove copies that were not used for long, and the oldest if there are too many.
 
-    These are copies of stopped queries and of shards that moved to other nodes, and
-    files of workers that were killed. A sweep runs once a second at most, and less
-    often if there are many copies.
+    Such copies belong to stopped queries, or to shards that have moved to other nodes.
+    Files of killed workers are removed as well. A sweep runs once a second at most, and
+    less often if there are many copies.
     """
     start = time.monotonic()
     if start < _next_sweep.get(root, start):
@@ -171,7 +171,7 @@ def _sweep(root: Path, settings: CopySettings) -> None:
 
 
 class _Copy(NamedTuple):
-    """A folder in which no worker works."""
+    """A copy, as a folder that no worker has taken."""
 
     used_s: float
     folder: Path
@@ -188,7 +188,7 @@ def _copies(root: Path) -> Iterator[_Copy]:
 
 
 def _in_use(folder: Path) -> bool:
-    """Whether a worker that still runs, this one included, has taken the folder."""
+    """Whether a running worker has taken the folder; this worker counts as well."""
     kind, _, process = folder.name.partition("-")
     if kind != "work":
         return False

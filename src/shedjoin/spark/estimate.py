@@ -80,7 +80,7 @@ def estimate(
 def _rows(
     results: DataFrame, time: Time | None, by: Sequence[str], plan: Plan
 ) -> tuple[int, DataFrame]:
-    """The needed columns of the rows, under names of our own."""
+    """The needed columns of the rows, under internal names."""
     when = event_time(results, time)
     rows = results.select(
         marked(when, "time", streaming=results.isStreaming),

@@ -6,13 +6,14 @@ Only the metadata of columns says which column the watermark refers to, and an
 expression can set that metadata. If the event time of a row lies behind the watermark,
 the next stateful operator drops the row as late. So the column must never lie behind
 the watermark. The latest row of a result has just arrived in time, but the others may
-have waited:
+have waited. These times are never behind the watermark:
 
-    the greatest of all their times    is never behind the watermark,
-    t[j] + keep[j]                     is not either, for each stream j.
+    the greatest of all times of a result
+    t[j] + keep[j]                     for each stream j
 
-So the join notes on its time columns how far each may lag. A window over one of them is
-taken over the shifted time, and is shifted back.
+So the join notes on its time columns how far each may lag. If windows are taken over
+one of them, the time is first moved forward by its lag, and the windows are moved back
+by it in the end.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _SAMPLED = "shedjoin.sampled"
 
 
 class EventTime(NamedTuple):
-    """The time of rows, and how far it may lie behind the watermark."""
+    """The event time of rows, and how far it may lie behind the watermark."""
 
     column: Column
     lag_us: int
@@ -72,7 +73,7 @@ def is_sampled(frame: DataFrame) -> bool:
 def time_columns(spec: JoinSpec) -> list[str]:
     """The column of the result that has the event time of each stream.
 
-    If the time is also a key, one column has it for all streams.
+    If the time is also a key, one column holds it for all streams.
     """
     found = []
     for number, stream in enumerate(spec.streams):
@@ -129,7 +130,7 @@ def is_joined(frame: DataFrame) -> bool:
 def event_times(frame: DataFrame) -> dict[str, int]:
     """How far columns of a stream may lie behind its watermark, in microseconds.
 
-    Columns of which that is not known are left out.
+    Columns for which this is not known are left out.
     """
     found = {}
     for field in frame.schema.fields:
@@ -164,8 +165,8 @@ def event_time(results: DataFrame, time: Time | None) -> EventTime:
 def marked(time: EventTime, name: str, *, streaming: bool, delay_ms: int = 0) -> Column:
     """The time under a new name; in a stream, as the column of the watermark.
 
-    The delay was subtracted where the watermark was defined, so 0 is right for windows
-    and joins.
+    Where the watermark was defined, the delay was already subtracted. So a delay of 0
+    is right here, for windows and joins.
     """
     if not streaming:
         return time.column.alias(name)
@@ -201,7 +202,7 @@ def lag_of_latest(fields: Sequence[StructField]) -> int | None:
 
 
 def check_name(frames: Sequence[DataFrame], name: str) -> None:
-    """Refuse a name that a join before this one has, of which these are results."""
+    """Refuse the name of an earlier join whose results this join uses."""
     for frame in frames:
         if is_joined(frame) and f"CollectMetrics {name}," in _plan_of(frame):
             raise ParameterError(
@@ -223,8 +224,8 @@ def _plan_of(frame: DataFrame) -> str:
 def _has_watermark(results: DataFrame) -> bool:
     """Whether a stream has a watermark by its plan, whatever its columns note.
 
-    Files keep the metadata of columns. By that alone, archived results that are read as
-    a stream would be taken for those of a running join.
+    The metadata of columns is not enough, because files keep it. Archived results that
+    are read as a stream would be taken for those of a running join.
     """
     return "EventTimeWatermark" in _plan_of(results)
 

@@ -51,7 +51,7 @@ def _is_own(session: SparkSession, name: str) -> bool:
 
 
 def _asking() -> Callable[[int], str]:
-    """Make a function that is sent as code, so that workers run it without us."""
+    """Make the function that asks. It is sent as code, so workers import nothing."""
 
     def missing(_: int) -> str:
         import importlib.util
@@ -60,5 +60,5 @@ def _asking() -> Callable[[int], str]:
         has = importlib.util.find_spec("shedjoin") is not None
         return "" if has else sys.executable
 
-    missing.__module__ = "__main__"  # otherwise workers would import its module
+    missing.__module__ = "__main__"  # otherwise workers would have to import its module
     return missing

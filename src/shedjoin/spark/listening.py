@@ -63,7 +63,7 @@ class ProgressListener(StreamingQueryListener):
         """Do nothing: there are no new counts."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        """Do nothing: records stay."""
+        """Do nothing: records are kept."""
 
 
 def listen(
@@ -72,7 +72,7 @@ def listen(
     control: Control,
     name: str,
 ) -> _Listener:
-    """The listener of this kind for a join: an existing one, or a new one."""
+    """Return the listener of this kind for a join, and add one if there is none yet."""
     known = _listening.setdefault(session, {})
     key = (kind, str(control.path), name)
     if key not in known:

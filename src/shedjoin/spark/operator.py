@@ -1,9 +1,9 @@
 """The stateful operator: one call per shard and micro-batch.
 
-Spark has two interfaces for it. The one over rows collects all rows of a call before it
-sends the first. The one over pandas frames sends every frame as soon as it is made, so
-the joined rows of a popular key never have to fit into memory. Here a frame has a few
-binary cells: the rows themselves never pass through pandas.
+Spark has two interfaces for such an operator. The one over rows collects all rows of a
+call before it sends the first. The one over pandas frames sends every frame as soon as
+it is made. So the joined rows of a frequent key never have to fit into memory. Here a
+frame has a few binary cells, and the rows themselves never pass through pandas.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ class JoinProcessor(Shipped, StatefulProcessor):
             yield frame
         if self._steered and place == 0:
             yield _record(shard.record)
-        settle_worker("join")  # after the first step, when all kernels are loaded
+        settle_worker("join")  # after the first step all kernels are loaded
 
     def _messages(self, blobs: Sequence[Blob]) -> Messages | None:
         if not self._steered:

@@ -67,7 +67,7 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
 def _table(
     read: Read, folder: VersionFolder, change: str, at: str
 ) -> tuple[SparkSession, StructType]:
-    """The session and the columns; at a restart also while the database is away."""
+    """The session and the columns; at a restart, the database need not be available."""
     known = folder.description()
     session = SparkSession.getActiveSession()
     if known is not None and session is not None:
@@ -85,7 +85,7 @@ def _table(
 
 
 def _same_columns(read: Read, known: StructType) -> Read:
-    """Let ``read`` check that the table has the columns that it had at first."""
+    """Make ``read`` check that the table still has the columns that it had at first."""
     wanted = [(field.name, field.dataType) for field in known]
 
     def read_checked() -> DataFrame:

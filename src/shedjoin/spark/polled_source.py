@@ -1,9 +1,9 @@
 """Versions of a polled table as a source of Spark: the offset is the version.
 
-The offset also has the identity of the folder: in another folder, versions have other
-rows.
+The offset also has the identity of the folder, because the same version has other rows
+in another folder.
 
-Spark runs this in processes without a session. They read the log folder alone.
+Spark runs this module in processes without a session. They read only the log folder.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class PolledReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         start: object = None,  # noqa: ARG002  (PySpark 4.1 gives neither, and there
         limit: object = None,  # noqa: ARG002   is no use for them)
     ) -> Offset:
-        """The newest version, once the table was read lately."""
+        """The newest version; waits until the table was read recently."""
         until = self._watch.version() if self._until is None else self._until
         return {_VERSION: until, _FOLDER: self._folder.name}
 

@@ -65,7 +65,7 @@ def _interval(
 ) -> list[Column]:
     off = F.sqrt(variance) * WITHIN
     unknown = code > ESTIMATED
-    if "importance" in name:  # with importances of both signs there is no recall
+    if "importance" in name:  # if importances have both signs, there is no recall
         unknown |= (measured < 0) | (missed + off < -MIXED * measured)
     missed = F.greatest(missed, F.lit(0.0))
     each = {

@@ -147,7 +147,7 @@ def _packed_rows(batch: pa.RecordBatch, spec: JoinSpec) -> pa.RecordBatch:
 
 
 def _usable(relation: DataFrame, spec: JoinSpec) -> DataFrame:
-    """Columns with names by place, as names may have dots, and the hashes of keys."""
+    """Columns named by position, since names may have dots, and the hashes of keys."""
     own = _of(spec)
     places = {name: f"c{place}" for place, (name, _) in enumerate(own.columns)}
     frame = relation.select([quoted(relation, name) for name in places]).toDF(
@@ -156,7 +156,7 @@ def _usable(relation: DataFrame, spec: JoinSpec) -> DataFrame:
     if not spec.direct:
         for side, keys in enumerate(own.keys):
             columns = [F.col(places[key]) for key in keys]
-            if side >= len(spec.streams):  # Spark's hash skips nulls; here they count
+            if side >= len(spec.streams):  # here nulls are values; Spark skips them
                 columns += [column.isNull() for column in columns]
             frame = frame.withColumn(_HASHES[side], F.xxhash64(*columns))
     return frame

@@ -205,7 +205,7 @@ class SparkShard:
 
 
 def bucket_seed(query: str, shard: int) -> int:
-    """Seed of the buckets of a new state: secret, as clients do not know the query."""
+    """Seed of the buckets of a new state; clients cannot know it, as it is secret."""
     digest = sha256(f"{query} {shard}".encode()).digest()
     return int.from_bytes(digest[:8], "big", signed=True)
 

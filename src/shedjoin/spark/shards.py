@@ -1,11 +1,11 @@
 """Shard numbers that Spark's hash partitioning spreads evenly.
 
-Spark sends grouping key ``k`` to partition ``pmod(murmur3(k), partitions)``. Numbers
-0, 1, 2, ... would be spread at random: four of them on two partitions may fall 3 and 1.
-So the smallest numbers are taken that fill all partitions equally, if there are as many
-partitions as shards, or a divisor of that. The numbers depend on the count alone: a
-checkpoint must find its shards under the same numbers whatever the session's settings
-are. Zero is always among them.
+Spark sends grouping key ``k`` to partition ``pmod(murmur3(k), partitions)``. The keys
+0, 1, 2, ... would be spread at random: of four keys, three may go to one partition and
+one to another. So the smallest keys are used that fill all partitions equally. This
+holds if the number of partitions is the number of shards, or divides it. The keys
+depend on the number of shards alone, because a checkpoint must find its shards under
+the same keys whatever the settings of the session are. Zero is always among them.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _MASK = 0xFFFFFFFF
 
 
 def shard_numbers(shards: int) -> list[int]:
-    """Numbers of the shards, in order, one for each of as many partitions."""
+    """Grouping keys of the shards, in order: one for each of as many partitions."""
     numbers: dict[int, int] = {}
     candidate = 0
     while len(numbers) < shards:

@@ -17,7 +17,7 @@ from shedjoin.version import VERSION
 
 
 class Shipped:
-    """Base of what is sent: its pickle begins with the version of this package."""
+    """Base class of objects that are sent; pickles begin with the package version."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         dumps: Callable[[object], bytes] = cloudpickle.dumps

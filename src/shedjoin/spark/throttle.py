@@ -37,10 +37,10 @@ def keep_time(
     *,
     looks: bool,
 ) -> None:
-    """Make the driver watch the micro-batches of a join, and steer it.
+    """Make the driver watch the micro-batches of a join, and send it throttles.
 
-    ``looks`` says that work is saved by comparing fewer residents, not by storing
-    fewer rows.
+    ``looks`` says that work is saved by comparing fewer residents, not by storing fewer
+    rows.
     """
     if control is None:
         raise ParameterError(
@@ -88,7 +88,7 @@ class _Timekeeper(ProgressListener):
                 self._queries[run] = _Query(interval, costs, looks=self.looks)
             join = f"{progress.id}-{self.name}"
             self._queries[run].adapt(progress, counts, self.budget, self.control, join)
-        except Exception:  # the query goes on without a change of its throttle
+        except Exception:  # the query continues with its present throttle
             log.exception("The time of micro-batches of %s is not kept", self.name)
 
     def _interval(self, progress: StreamingQueryProgress) -> float | None:
@@ -186,10 +186,10 @@ class _Query:
         )
 
     def _missing(self, counts: dict[str, Any], share: float) -> float:
-        """Number of all results for each result found.
+        """Number of all results for each result that was found.
 
-        While the recall is unknown, it is the last known number, or follows from the
-        share.
+        While the recall is unknown, the last known number is used. If there is none,
+        the number follows from the share of the work.
         """
         if share >= 1:
             return 1.0

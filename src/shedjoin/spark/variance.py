@@ -1,7 +1,7 @@
 """Variances and intervals as Spark expressions.
 
-Sums have numbers in their names: ``weighted3`` is the sum A of quantity 3 over a
-cluster, ``total3`` that over a window, ``variance2_1`` the coefficient of R in the
+Names of sums have numbers. ``weighted3`` is the sum A of quantity 3 over a cluster, and
+``total3`` is that sum over a window. ``variance2_1`` is the coefficient of R in the
 variance of aggregate 2. Every step below is a projection of its own, so that its values
 are computed once and not copied into each expression that uses them.
 """
@@ -43,14 +43,14 @@ class Term(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What is summed up; term 0 is the count of rows."""
+    """What is summed; term 0 is the count of rows."""
 
     quantities: list[Quantity]
     terms: list[Term]
 
 
 def make_plan(aggregates: Sequence[Aggregate]) -> Plan:
-    """Number the aggregates and their quantities, equal quantities once."""
+    """Number the aggregates and their quantities; equal quantities get one number."""
     quantities: dict[tuple[str, object], Quantity] = {}
 
     def number(quantity: Quantity) -> int:
@@ -131,7 +131,7 @@ def with_intervals(
 
 
 def interval(term: Term, name: str) -> Iterator[Column]:
-    """The columns of an aggregate; a count is never below what was seen."""
+    """The columns of an aggregate; a count is never below the number of rows seen."""
     value, half = F.col(f"value{term.place}"), F.col(f"half{term.place}")
     low = value - half
     if term.is_count:
@@ -156,14 +156,14 @@ def nothing_left_out() -> Column:
 
 
 def nothing_lost() -> Column:
-    """Whether all results had a chance to be in the sample."""
+    """Whether all results of a window had a chance to be in the sample."""
     return F.col("weight") < math.inf
 
 
 def _in_doubt() -> Column:
     """Whether a cluster is marked: results like its own may have had no chance.
 
-    Clusters that are no numbers are the user's own, and never marked.
+    If clusters are not numbers, the user has made them, and none is marked.
     """
     return F.col("cluster").try_cast("long") < 0
 
@@ -178,7 +178,7 @@ def _value(term: Term) -> Column:
         return total
     if term.denominator is not None:
         total = total / F.col(f"total{term.denominator}")
-    # Computed lazily: a division by zero is an error in Spark.
+    # Computed only if needed: a division by zero is an error in Spark.
     return F.when(F.col(f"seen{term.numerator}") > 0, total)
 
 

@@ -89,12 +89,13 @@ class Packing(NamedTuple):
     """How rows are packed.
 
     The ``name`` of the join distinguishes equal joins in a query. Otherwise Spark would
-    shuffle their input once, and the second join would get no watermark. With ``beat``
-    the first task of the stage also sends every shard an empty row. In a micro-batch
-    with data, each shard then gets the watermark, even if none of its own rows came. It
+    shuffle their input once, and the second join would get no watermark. With ``beat``,
+    the first task of the stage also sends every shard an empty row. So in a micro-batch
+    with data, each shard gets the watermark, even if it gets no rows of its own. It
     needs the watermark to find the late rows of the next micro-batch. Rows are
-    ``weighed`` if a column of importance follows their own columns. Rows of a join that
-    is ``steered`` are counted, since it may be given a budget later.
+    ``weighed`` if a column of importance follows their own columns. If a join is
+    ``steered``, its rows are counted, since a control message may give it a budget
+    later.
     """
 
     name: str
@@ -164,7 +165,7 @@ class ControlPacker(Shipped):
         count = len(self._numbers)
         for batch in batches:
             for name, text in zip(*(c.to_pylist() for c in batch.columns), strict=True):
-                # An empty blob would only mark that time has passed.
+                # An empty blob would mean that only time has passed.
                 blob, digest = text or b" ", name.encode()
                 yield _packed(
                     *(self._numbers, [CONTROL] * count),

@@ -14,11 +14,11 @@ def settle_worker(role: str) -> None:
 
     A reused worker runs a full collection after every task. With pyarrow, pandas and
     numba loaded, it visits half a million objects that are never freed, which takes
-    some 60 ms of every task. Frozen objects are skipped. Workers change roles, and each
-    role loads its own modules: a worker that packed may join next, and only then load
-    numba.
+    some 60 ms of every task. Objects that are excluded (frozen) are skipped. Workers
+    change roles, and each role loads its own modules. For example, a worker that has
+    packed rows may join rows next, and loads numba only then.
     """
-    del role  # it is the key of the cache
+    del role  # the argument is the key of the cache
     gc.collect()
     gc.freeze()
 

@@ -143,7 +143,7 @@ class Budget:
             )
 
     def seconds(self, interval: float | None) -> float | None:
-        """Seconds that a micro-batch may take; None if not limited, or not known.
+        """Seconds that a micro-batch may take; None if they are not limited or known.
 
         >>> Budget(cpu=0.7).seconds(5.0), Budget(cpu="3 seconds").seconds(None)
         (3.5, 3.0)

@@ -1,4 +1,4 @@
-"""What ``on=`` of a join says: key columns, predicates, or both."""
+"""What the argument ``on=`` of a join says: key columns, predicates, or both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Argument ``how=``: kinds of joins, as PySpark names them."""
+"""The argument ``how=``: kinds of joins, as PySpark names them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the stored state of a join depends on, and how two joins differ."""
+"""What the stored state of a join depends on, and how two such states differ."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FREE = ("output", "shedding", "terms", "cells", "lateness_us")
 
 
 class Identity(NamedTuple):
-    """Digest of a join that is stored with its state, and the facts of it as JSON."""
+    """Digest of a join that is stored with its state, and its facts as JSON."""
 
     digest: str
     facts: str = "{}"
@@ -27,19 +27,20 @@ class Identity(NamedTuple):
 def identity_of(spec: JoinSpec, terms: tuple[tuple[object, ...], ...]) -> Identity:
     """Digest of a join, with the facts that it is made of.
 
-    It is cached, since every shard needs it several times in every micro-batch.
-    Functions in predicates are no part of it: each task is sent new copies of them.
+    It is cached, since every shard needs it several times in every micro-batch. The
+    code of functions in predicates is not part of it, because every task gets new
+    copies of these functions.
     """
     facts = asdict(spec)
     for name in _FREE:
         del facts[name]
-    if terms:  # digests of joins without predicates stay as older versions made them
+    if terms:  # without predicates, digests stay equal to those of older versions
         facts["terms"] = terms
     if spec.relation is None:
         del facts["relation"]
     else:
         del facts["relation"]["delay_us"]
-        if not spec.relation.told:  # likewise, without columns in results
+        if not spec.relation.told:  # older versions had no such columns
             del facts["relation"]["told"]
     if spec.cells is not None:
         facts["cells"] = asdict(spec.cells)

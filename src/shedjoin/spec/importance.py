@@ -66,7 +66,8 @@ class ByRange:
     edges : sequence of numbers
         In ascending order. A value on an edge belongs to the range above it.
     weights : sequence of float
-        Importance below the first edge, between two edges each, and from the last on.
+        One weight below the first edge, one between each two edges, and one from the
+        last edge on.
 
     Examples
     --------
@@ -200,6 +201,6 @@ def importance_of(source: Source | None, rows: pa.RecordBatch) -> FloatArray:
 
 
 def _column(importance: object) -> str | None:
-    """Name of the column, or None: a Spark Column seems to have any attribute."""
+    """Name of the column, or None. A Spark Column seems to have every attribute."""
     column = getattr(importance, "column", importance)
     return column if isinstance(column, str) else None

@@ -43,10 +43,10 @@ def check_pair(argument: str, given: object) -> tuple[str, str]:
 def resolve_columns(
     stream: str, names: Iterable[str], available: Sequence[str], fold: Fold = str
 ) -> tuple[str, ...]:
-    """Exact names of columns; raise if a name is that of none or of several.
+    """Exact names of columns; raise if a name fits no column or several.
 
-    Names are equal if they are equal after ``fold``. A column with exactly the given
-    name goes before the others.
+    Names are equal if they are equal after ``fold``. If one of several such columns has
+    exactly the given name, it is chosen.
     """
     found = []
     for name in names:
@@ -73,8 +73,8 @@ def output_columns(
     """Name the columns of the result, given those of each stream and its keys.
 
     As in Spark's own join by name, keys that have the same name in all streams come
-    first and once. The other columns follow, stream by stream. If several streams have
-    a column of the same name, the suffixes of the streams are appended.
+    first, each as one column. The other columns follow, stream by stream. If several
+    streams have a column of the same name, the suffixes of the streams are appended.
     """
     shared = [
         names for names in zip(*keys, strict=True) if len(set(map(fold, names))) == 1

@@ -47,7 +47,7 @@ UNKNOWN = Recall(None, None, None)
 
 
 def state_code(code: int, measured: float, missed: float) -> int:
-    """The code to report: an estimate without found and missing results is unknown."""
+    """The code to report: an estimate is unknown if nothing was found or missed."""
     if code == ESTIMATED and measured <= 0.0 and missed <= 0.0:
         return NOTHING_FOUND
     return code

@@ -35,8 +35,9 @@ class RelationSpec:
         Names and types.
     keys : tuple of tuple of str
         Columns that equal the keys of the left stream, and those that equal the keys of
-        the right one. In a join with one stream: the columns that equal its keys, and
-        all columns that identify a relation row, which include these.
+        the right one. In a join with one stream, the first part has the columns that
+        equal its keys. The second part has all columns that identify a relation row,
+        including those of the first part.
     begin, end : str, optional
         Columns with the start (inclusive) and end (exclusive) of a row's validity. A
         null is no limit.

@@ -17,44 +17,47 @@ class Report:
     ``seen``, ``late``, ``stored``, ``expired``, ``resident`` and ``shed`` have one
     count for each stream.
 
-    ``seen = late + shed on arrival + stored``. ``stored`` rows are residents until they
-    expire or are shed. ``resident`` rows are those that a coming arrival could still
-    match. ``shed`` counts all rows of a stream that were shed. The following counts
-    give the reasons, over all streams. ``unadmitted`` and ``unretained`` rows were
-    dropped on arrival because the policy did not admit or retain them. ``refused`` rows
-    were worth less than all residents. ``evicted`` rows were displaced by others.
-    ``outlived`` rows were displaced when only late rows could still match them.
-    ``spent`` rows were in a uniform sample that contains none of their later matches.
+    ``seen`` is the sum of ``late`` rows, rows that were shed on arrival, and ``stored``
+    rows. ``stored`` rows are residents until they expire or are shed. ``resident`` rows
+    are those that a coming arrival could still match. ``shed`` counts all rows of a
+    stream that were shed. The following counts give the reasons, over all streams.
+    ``unadmitted`` and ``unretained`` rows were dropped on arrival because the policy
+    did not admit or retain them. ``refused`` rows were worth less than all residents.
+    ``evicted`` rows were displaced by others. ``outlived`` rows were displaced when
+    only rows out of order could still match them. ``spent`` rows were in a uniform
+    sample that contains none of their later matches.
 
     ``importance`` is that of the results. Lifetimes are in seconds, over all rows that
     left.
 
     All shards together may hold ``budget`` rows or bytes at the end of the micro-batch.
 
-    ``measured`` results were emitted, and ``missed`` results of the exact join are
-    missing beside them. ``missed`` is an estimate, and has a variance. The same counts
-    exist for importance. ``recall_code`` is the state of the recall: see
-    ``recall_state``. Fields that begin with ``so_far`` are sums over all micro-batches
-    whose recall was known. An exact join would now hold ``needed_rows``, in
-    ``needed_bytes`` as its own ``state_bytes`` count them. With other budgets,
-    ``expected_quarter`` and so on of ``expected_of`` results are to be expected: see
+    ``measured`` results were emitted. ``missed`` estimates how many results of the
+    exact join are missing, and has a variance. The same counts exist for importance.
+    ``recall_code`` is the state of the recall: see ``recall_state``. Fields that begin
+    with ``so_far`` are sums over all micro-batches whose recall was known. An exact
+    join would now hold ``needed_rows`` rows. They would take ``needed_bytes``, counted
+    as in the ``state_bytes`` of an exact join. The fields from ``expected_quarter`` on
+    are the results to expect with other budgets, out of ``expected_of`` results: see
     ``recall_at``.
 
     A join by predicates with a CPU budget compared arrivals with ``looked`` residents.
-    Without a throttle it would have compared them with ``looked_exact``. That is
-    estimated from the arrivals that are compared with all residents. Opening a basic
-    window counts as 16 residents.
+    Without a throttle, it would have compared them with ``looked_exact`` residents.
+    That number is estimated from the arrivals that are compared with all residents.
+    Opening a basic window counts as 16 residents.
 
     In a sample, ``weight`` is the sum of the results' weights: an estimate of the
     number of all results. In a uniform sample, ``met`` counts the matches of residents,
     emitted or not. ``checks`` are tests of the 95 % interval of that estimate on the
     monitored keys, whose matches are all counted. ``checks_held`` of them contained the
     true number. ``variance_*`` are predicted variances of that estimate by three
-    schemes, up to a common factor; ``keep=Sample()`` takes the scheme with the least.
-    With ``Sample(of="bid")`` they are those of the sum of that column.
+    schemes, up to a common factor. ``keep=Sample()`` takes the scheme with the least
+    variance. With ``Sample(of="bid")``, the variances are those of the sum of that
+    column.
 
-    In a join through a relation, ``changes`` of the relation came, and ``changes_late``
-    of them were too late for some rows. ``relation`` rows of it have not ended.
+    In a join through a relation, ``changes`` counts the changes that came, and
+    ``changes_late`` those of them that were too late for some rows. ``relation`` counts
+    the relation rows that have not ended.
 
     ``ahead`` rows lie more than the window after what both streams have reached. Under
     a budget, they lie more than the window after the clock of shedding, which may be a
@@ -207,7 +210,7 @@ class Report:
     def recall_state(self) -> str:
         """``exact``, ``estimated``, or ``unknown`` with a reason.
 
-        It is exact if no row that was shed could still have matched.
+        It is exact if no row that was shed could have matched an arrival.
 
         >>> Report().recall_state
         'exact'

@@ -65,7 +65,7 @@ class Shedding:
 
     @property
     def is_foreseen(self) -> bool:
-        """Whether it can be predicted which rows another budget would keep."""
+        """Whether the join can predict the recall with other budgets."""
         return self.discipline == "probe_then_insert" and self.policy.is_foreseen
 
     @property
@@ -81,7 +81,7 @@ class Shedding:
 
     @property
     def tie(self) -> int:
-        """Sign of arrival numbers among equal scores: the lowest is shed first."""
+        """Sign of arrival numbers: among equal scores, the lowest is shed first."""
         return 1 if self.policy.ties == "oldest" else -1
 
     @property

@@ -30,7 +30,7 @@ class BandTerm:
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """What stored state depends on."""
+        """What the stored state depends on."""
         return ("band", self.columns, self.eps, self.kind)
 
 
@@ -62,7 +62,7 @@ class CheckTerm:
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """What stored state depends on. What a function does may change."""
+        """What the stored state depends on; the code of a function is no part of it."""
         known = (self.test,) if isinstance(self.test, str) else ()
         return ("test", self.streams, self.columns, *known)
 
@@ -84,7 +84,7 @@ def compared(
 
 
 def columns_of(terms: tuple[Term, ...], stream: int) -> tuple[str, ...]:
-    """Columns of a stream that predicates name. A row with a null in one has no match.
+    """Columns of a stream that predicates name. If one is null, the row has no match.
 
     >>> columns_of((BandTerm(("x", "y"), 1.0, "float64"),), 1)
     ('y',)

@@ -1,4 +1,4 @@
-"""How much of its work a join may do."""
+"""The throttle: how much of its work a join may do."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ FACTS = -(1 << 62)
 
 
 class Blobs(Protocol):
-    """Numbered blobs of one shard: the truth about its state."""
+    """Numbered blobs of one shard: the state that counts; all else is a copy of it."""
 
     def get(self, number: int) -> bytes | None:
         """Return a blob, or None if there is none."""

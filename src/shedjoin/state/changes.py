@@ -3,8 +3,9 @@
 Each micro-batch adds a part with the entries that changed. Eight parts of one level are
 merged into one of the next level, so there are few parts after any number of
 micro-batches. When the parts together have about twice as many entries as the array,
-the whole array is written in their place. So the bytes written follow what changed, and
-the bytes read again follow the size of the array.
+the whole array is written in their place. So the bytes that are written are in
+proportion to what changed. The bytes that a restart reads are in proportion to the size
+of the array.
 """
 
 from __future__ import annotations

@@ -32,9 +32,10 @@ class Directory(NamedTuple):
     """All of a shard's state but its rows.
 
     ``kind`` is the operator that wrote it, and ``own`` is read only by that operator.
-    ``control`` is the record of control messages, empty if there were none. ``token``
-    identifies the state. It is a hash over everything stored, the bytes of the
-    directory included, so it is stored in front of them.
+    ``control`` is the record of control messages, which is empty if there were none.
+    ``token`` identifies the state. It is a hash over everything that is stored,
+    including the bytes of the directory. So it is stored in front of these bytes, not
+    in them.
     """
 
     segments: tuple[Segment, ...]
@@ -84,7 +85,7 @@ def with_token(token: str, blob: bytes) -> bytes:
 
 
 def split_token(blob: bytes) -> tuple[str, bytes]:
-    """Split into token and directory; before format 3 the token is inside."""
+    """Split stored bytes into token and directory; before format 3, it was inside."""
     if blob[:4] == _ARROW_STREAM:
         return "", blob
     return blob[:TOKEN_BYTES].decode(), blob[TOKEN_BYTES:]
@@ -108,7 +109,7 @@ def _check_format(stored: int) -> None:
 
 def _another_join(stored: bytes | None, current: Identity) -> StateMismatchError:
     found = "its window, keys, columns, event times or number of shards differ"
-    if stored is not None:  # before format 6 there were none
+    if stored is not None:  # states before format 6 have none
         found = "; ".join(differences(stored.decode(), current.facts))
     more = ""
     if "shards" in found:

@@ -1,4 +1,4 @@
-"""Which segments to merge, so that tiny micro-batches do not leave thousands."""
+"""Chooses which segments to merge, so that tiny micro-batches leave few segments."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _SMALLEST_BYTES = 1 << 12
 
 
 def newest_to_merge(segments: Sequence[Segment]) -> int:
-    """Count the newest segments of a stream to merge, as a counter to base eight.
+    """Count how many of the newest segments of a stream are to be merged into one.
 
-    Eight adjacent segments of one level, that is of about the same small size, become
-    one segment of the next level. If the next level then has eight, they are merged at
-    once. Segments of 1 MiB or more are never merged. So a micro-batch writes in
-    proportion to its arrivals, however long the window is.
+    It works as a counter to base eight. Eight adjacent segments of one level, which is
+    a range of small sizes, become one segment of the next level. If the next level then
+    has eight, they are merged at once. Segments of 1 MiB or more are never merged. So a
+    micro-batch writes in proportion to its arrivals, however long the window is.
     """
     level = _level(segments[-1])
     chosen, merged = 0, 0

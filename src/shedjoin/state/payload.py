@@ -1,7 +1,7 @@
-"""Payload of residents: immutable segments of rows, by number.
+"""Payload of residents: their rows, in immutable segments that have numbers.
 
-A *place* is one integer that holds a segment's number and a row in it. Negative places
-are free for callers, who use them for rows that are not stored yet.
+A *place* is one integer that holds the number of a segment and a row in it. This module
+uses no negative places. Callers use them for rows that are not stored yet.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Segments: rows of one stream that are written and dropped as one."""
+"""Segments: rows of one stream that are written and removed together."""
 
 from __future__ import annotations
 

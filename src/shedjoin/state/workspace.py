@@ -1,8 +1,8 @@
 """Where a shard keeps its decoded state while it works.
 
-The arrays of the index and the payload of the segments live in a workspace: plain
-memory, or memory-mapped files of the node. Either way it is a copy; the truth is
-what the engine's state store holds.
+A workspace holds the arrays of the index and the payload of the segments. It is plain
+memory, or memory-mapped files of the node. In both cases it is a copy: the state that
+counts is in the engine's state store.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class MappedWorkspace:
         """Make an array of zeros in a file of its own."""
         path = self.folder / f"{name}.int64"
         with _local_files():
-            path.unlink(missing_ok=True)  # a mapping of the old file stays valid
+            path.unlink(missing_ok=True)  # mappings of the old file stay valid
             with path.open("xb") as file:
                 file.truncate(8 * size)
                 if hasattr(os, "posix_fallocate"):  # fail now if the disk is full

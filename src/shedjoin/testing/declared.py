@@ -1,4 +1,4 @@
-"""Invariants of what a policy declares about itself: the join relies on it."""
+"""Invariants of what a policy declares about itself, on which the join relies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SAY_SO = "Write dynamic: ClassVar[bool] = True in the class"
 
 
 def unsaid(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for scores that change undeclared, and for verbs that are never called.
+    """Look for scores that change without a declaration, and for verbs never called.
 
     If a policy is not dynamic, the score of a row is computed once, on arrival. It may
     depend on models as they were then, but not on time and matches.

@@ -1,4 +1,4 @@
-"""Invariants of repetition: same rows in, same rows out."""
+"""Invariants of repetition: the same input must give the same results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BLOBS = 3
 
 
 def unrepeatable(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for a different outcome of an equal policy, or of another order of blobs."""
+    """Look for another outcome with an equal policy, or with another order of blobs."""
     for seed in trials.seeds:
         scenario = busy(seed)
         first, again = scenario.run(policy), scenario.run(copy.deepcopy(policy))
@@ -32,9 +32,9 @@ def unrepeatable(policy: Policy, trials: Trials) -> Iterator[str]:
 
 
 def forgetful(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for a restart from the stored state that changes anything.
+    """Look for a change of results after a restart from the stored state.
 
-    The place of a row in the state may change, and with it the bytes written.
+    The place of a row in the state may change, and with it the bytes that are written.
     """
     for seed in trials.seeds:
         scenario = busy(seed)
@@ -47,9 +47,10 @@ def forgetful(policy: Policy, trials: Trials) -> Iterator[str]:
 def batchwise(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for results that depend on how a stream is cut into micro-batches.
 
-    They do if scores are computed only from time to time, because the end of a
-    micro-batch ends a block of arrivals. If the scores of a policy change, or follow
-    models that do, it is therefore tried only with scores of every shed.
+    Results do depend on this if scores are computed only from time to time, because the
+    end of a micro-batch ends a block of arrivals. So if the scores of a policy change,
+    or follow models that do, it is tried only with scores that are computed at every
+    shed.
     """
     changes = policy.dynamic or "models" in policy.reads
     schemes = (Successive(),) if changes else (DEFAULT, Successive())

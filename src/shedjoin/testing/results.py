@@ -25,10 +25,10 @@ REASONS = ("unadmitted", "unretained", "refused", "evicted", "outlived", "spent"
 
 
 def over_budget(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for a micro-batch after which more is held than the budget allows.
+    """Look for a micro-batch after which the join holds more than the budget allows.
 
-    Each stream is joined as it is. It is also joined with a single key and equal
-    shares, so that one shard has all rows, but only its own share of the budget.
+    Each stream is joined twice: as it is, and with a single key and equal shares. In
+    the second join, one shard has all rows, but only its own share of the budget.
     """
     for seed in trials.seeds:
         scenario = busy(seed)
@@ -106,7 +106,7 @@ def _weights(run: Run, scenario: Scenario, *, at_most: float) -> Iterator[str]:
 
 
 def miscounted(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for rows that were seen, but are in no other count or in two of them."""
+    """Look for rows that were seen but are in no other count, or in two of them."""
     for seed in trials.seeds:
         scenario = busy(seed)
         total = Report()

@@ -18,7 +18,7 @@ _KEEPS_US = (_KEEP_US, (0, 30_000_000), (20_000_000, 0))
 
 
 def shown(policy: Policy, seed: int) -> Residents:
-    """Some residents in read-only arrays, with what the policy names in ``reads``."""
+    """Some residents as read-only arrays, with what the policy names in ``reads``."""
     rng = np.random.default_rng([seed, 4])
     count = int(rng.integers(0, 40))
     stream = rng.integers(0, 2, count)
@@ -53,7 +53,7 @@ def columns(rows: Residents) -> Sequence[IntArray | FloatArray]:
 
 
 def _around(seed: int, count: int) -> Around:
-    """Partners and last scores; the second half of the rows are arrivals."""
+    """Partners and last scores. The second half of the rows are arrivals."""
     rng = np.random.default_rng([seed, 6])
     produced = rng.integers(0, 3, count).astype(np.float64)
     last_score = np.where(np.arange(count) < count // 2, rng.random(count), np.nan)

@@ -1,4 +1,4 @@
-"""Random streams of four kinds; the same seed gives the same one."""
+"""Random streams of four kinds; the same seed gives the same stream."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _RECOMPUTE: tuple[Recompute, ...] = (
 
 @lru_cache(maxsize=256)
 def busy(seed: int) -> Scenario:
-    """Everything at once: skew, disorder, pauses, giant rows, any budget and order."""
+    """All at once: skew, rows out of order, pauses, huge rows, any budget and order."""
     rng = np.random.default_rng([seed, 1])
     typical = float(rng.choice([1.5, 10.0, 60.0]))
     count = int(rng.integers(10, 20 + 10 * int(typical**0.6)))
@@ -114,10 +114,11 @@ def steady(seed: int, rows: int = 200, first_key: int = 0) -> Scenario:
 
 @lru_cache(maxsize=16)
 def large(seed: int) -> Scenario:
-    """Tens of thousands of rows: single matches ever farther apart, then a crowd.
+    """Tens of thousands of rows: first ever fewer matches, then very many at once.
 
-    The table grows while matches are rare, so that the kernel returns to Python for
-    room with one match or none. In the crowd it has found thousands of matches.
+    The table grows while matches are rare. So the kernel returns to Python, to get more
+    room, when it has found one match or none. At the end it has found thousands of
+    matches.
     """
     rng = np.random.default_rng([seed, 6])
     count = int(rng.integers(20_000, 26_000))

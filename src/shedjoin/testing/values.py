@@ -20,7 +20,7 @@ _OF_SAMPLES = ("thin", "coins")
 
 
 def meddling(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for a verb that writes into its arguments, which are read-only."""
+    """Look for a verb that writes into its arguments; the arguments are read-only."""
     verbs = VERBS + _OF_SAMPLES * isinstance(policy, SamplingPolicy)
     for seed in trials.seeds:
         for verb in verbs:
@@ -29,7 +29,7 @@ def meddling(policy: Policy, trials: Trials) -> Iterator[str]:
             where = f"in {verb} (seed={seed})"
             try:
                 getattr(policy, verb)(rows)
-            except ParameterError:  # it names the fault, and is a ValueError as well
+            except ParameterError:  # it names the fault; it is also a ValueError
                 raise
             except ValueError as error:
                 yield f"{error} {where}"
@@ -63,7 +63,7 @@ def unwritable(policy: Policy, trials: Trials) -> Iterator[str]:
 
 
 def undefended(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for values outside the domain that pass, or at its edges that do not.
+    """Look for values outside the domain that are accepted, and edges that are refused.
 
     Values come from ``trials``, and from class variables ``good_parameters`` and
     ``bad_parameters`` of the policy, lists of keyword arguments. NaN is outside the

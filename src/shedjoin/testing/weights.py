@@ -30,7 +30,7 @@ def misweighed(policy: Policy, trials: Trials) -> Iterator[str]:
         return
     said, there = [], []
     for seed in range(trials.seed, trials.seed + _STREAMS):
-        scenario = steady(seed, first_key=_KEYS * seed)  # own keys, and so own lots
+        scenario = steady(seed, first_key=_KEYS * seed)  # own keys, so own lots
         budget = Budget(rows=int(_SHARE * scenario.exact().report.seen[0]))
         results = scenario.under(budget).run(policy).results
         said.append(results[WEIGHT_COLUMN].to_numpy().sum())

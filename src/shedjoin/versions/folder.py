@@ -36,9 +36,9 @@ Begin = Literal["always", "observed"]
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A table with versions: its columns in the engine, and the two that are added.
+    """A table with versions: its columns, and the two columns that are added to them.
 
-    ``folder`` identifies the folder: a new one at the same place has another value.
+    ``folder`` identifies the folder: a new folder at the same place has another value.
     """
 
     schema: Any
@@ -73,7 +73,7 @@ class VersionFolder:
         (self.path / SNAPSHOTS).mkdir(parents=True, exist_ok=True)
 
     def sweep(self) -> None:
-        """Remove unfinished files; there may be no other writer."""
+        """Remove unfinished files; there must be no other writer."""
         for ending in (SUFFIX, _OBSERVED, _FAILURE):
             files.sweep(self.path, ending)
         files.sweep(self.path / SNAPSHOTS, SUFFIX)
@@ -134,7 +134,7 @@ class VersionFolder:
         return "" if known is None else known.folder
 
     def check_name(self, known: str) -> None:
-        """Raise if this is another folder than the known one, unless none is known."""
+        """Raise if this is another folder than the known one; not if none is known."""
         if known and known != self.name:
             raise VersionLogError(
                 f"{self.path} is not the folder that the checkpoint goes on from: it "
@@ -144,7 +144,7 @@ class VersionFolder:
             )
 
     def observed(self) -> Observation | None:
-        """The last reading of the table; None if there is no complete record of one."""
+        """The last reading of the table; None without a complete record of one."""
         found = _read(self.path / _OBSERVED)
         return None if found is None else Observation(**found)
 
@@ -174,7 +174,7 @@ class VersionFolder:
                 yield from pa.ipc.open_stream(file)
 
     def found(self, number: int) -> Path:
-        """The file of a version that must be there."""
+        """The file of a version; raise if it is missing."""
         path = self.version(number)
         if not path.exists():
             raise VersionLogError(
@@ -205,7 +205,7 @@ def _numbers(folder: Path) -> list[int]:
 
 
 def _read(path: Path) -> Any:  # noqa: ANN401  (any JSON)
-    """Read a file, if it is there and was not cut off by a power failure."""
+    """Read a file, if it exists and was not cut off by a power failure."""
     try:
         return json.loads(path.read_bytes())
     except (FileNotFoundError, json.JSONDecodeError):

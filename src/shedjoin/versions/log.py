@@ -1,7 +1,7 @@
-"""The writer of a table's versions.
+"""Writes the versions of a table.
 
 A version exists once its file has its final name. All else can be restored from these
-files. So a writer may be killed between any two steps, and the next writer goes on.
+files. So a writer may be killed between any two steps, and the next writer continues.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class VersionLog:
         held, known = self._held or self._restored(), self._last_read
         if held is not None and known is not None and table.equals(known):
             return self._note(held, clock_us)
-        self._held = self._last_read = None  # restored from files if a step fails
+        self._held = self._last_read = None  # if a step fails, restored from files
         rows = plain(table)
         held = self._first(rows, clock_us) if held is None else held
         self._check_columns(held.rows.schema, rows.schema)

@@ -1,6 +1,7 @@
-"""Tables as sets of rows: what was inserted, what was deleted, what there is.
+"""Tables as sets of rows: which rows were inserted, deleted, or are still there.
 
-A null equals a null, a NaN a NaN, and minus zero zero, as in Spark's DISTINCT.
+Rows are compared as in Spark's DISTINCT. A null equals a null, a NaN equals a NaN, and
+minus zero equals zero.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class Watch:
             time.sleep(_PAUSE_S)
 
     def is_fresh(self, observed: Observation) -> bool:
-        """Whether a reading is recent; one far ahead of the clock may be old."""
+        """Whether a reading is recent; not if it is far ahead of the clock."""
         age_s = time.time() - observed.clock_us / 1e6
         return abs(age_s) <= self.stale_after_s
 

@@ -14,7 +14,7 @@ from shedjoin.spec.capabilities.kinds import By, Cell, Feature, JoinKind, Unsupp
 
 
 def _row(*cells: Cell) -> Mapping[JoinKind, Cell]:
-    """Cells by kind of join, in the order of the kinds. One cell stands for all."""
+    """Cells by kind of join, in the order of the kinds; a single cell is for all."""
     each = cells * len(JoinKind) if len(cells) == 1 else cells
     return dict(zip(JoinKind, each, strict=True))
 
@@ -26,7 +26,7 @@ _NONE = reasons.NOTHING_HELD
 
 
 def _in_memory(pairs: Cell, several: Cell, through: Cell) -> Mapping[JoinKind, Cell]:
-    """Cells of a feature of memory budgets: by key, by other joins, with a relation."""
+    """Cells of a feature of memory budgets: by key, other joins, with a relation."""
     return _row(pairs, several, several, several, through, _NONE)
 
 
