@@ -32,6 +32,8 @@ def page() -> str:
     return "\n".join([_INTRODUCTION, *rows, *_listed(reasons)])
 
 
+_REASONS = "In these sentences, *it* is the feature in the first column of the table."
+
 _INTRODUCTION = """# What goes with what
 
 Every call and every control message is checked against this table, locally and on
@@ -51,6 +53,6 @@ def _header() -> Iterator[str]:
 
 def _listed(reasons: dict[tuple[str, str], int]) -> Iterator[str]:
     """List the reasons by number, each with what to write instead."""
-    yield from ("", "## Reasons", "")
+    yield from ("", "## Reasons", "", _REASONS, "")
     for (reason, fix), number in reasons.items():
         yield f"{number}. It {reason}<br>{fix[0].upper()}{fix[1:]}"

@@ -45,7 +45,7 @@ def rate_at(age: float, own: int, level: int, table: Cube) -> float:
 
 @inline_kernel
 def level_at(bits: int, levels: int) -> int:
-    """Level of a decayed count, in half octaves; 0 for counts below 1/32.
+    """Level of a decayed count, in half octaves; 0 for the smallest.
 
     ``bits`` are the bits of the count as a floating-point number. Its exponent gives
     the octave, so no logarithm is needed.

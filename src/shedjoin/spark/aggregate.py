@@ -74,8 +74,8 @@ def _of_a_sample(
     for name, given in aggregates.items():
         if isinstance(given, Column):
             raise ParameterError(
-                f"aggregates[{name!r}]={given!r} knows no weights, and the results are "
-                "a sample.",
+                f"aggregates[{name!r}]={given!r} is an aggregate of Spark. It would "
+                "ignore the weights of the results, which are a sample.",
                 fix='write Count(), Sum("price") or Avg("price") of shedjoin; or, to '
                 "aggregate the sampled rows alone, use Spark's own groupBy and window.",
             )

@@ -42,8 +42,8 @@ def tell_what_stands(control: Control, name: str) -> None:
         if setting not in _ARGUMENTS:
             continue
         log.warning(
-            "The join %r goes by the message %s, which sets %s to %s in place of %s=.\n"
-            'Fix: control.send(%s="as started") to go by the argument.',
+            "The join %r follows the message %s, which sets %s to %s. The argument "
+            '%s= is ignored.\nFix: control.send(%s="as started") to follow it.',
             *(name, message, setting, json.dumps(value), _ARGUMENTS[setting]),
             setting,
         )

@@ -41,7 +41,7 @@ def _misspelt(policy: Policy) -> Iterator[str]:
     for name, own in vars(type(policy)).items():
         like = get_close_matches(name, known, 1, 0.8)
         if like and name not in known and callable(own):
-            yield f"nobody asks for {name}. Is it meant to be {like[0]}?"
+            yield f"the library never calls {name}. Is it meant to be {like[0]}?"
 
 
 def _changes(policy: Policy, rows: Residents, where: str) -> Iterator[str]:
@@ -50,13 +50,14 @@ def _changes(policy: Policy, rows: Residents, where: str) -> Iterator[str]:
         if not np.array_equal(score, _scores(policy, "score", other)):
             yield (
                 f"its scores change with {what}, but they are computed on arrival "
-                f"alone, when age and matches are 0 {where}. {_SAY_SO} if they shall "
-                "be computed again; the time of a row does not change, its age does"
+                f"alone, when age and matches are 0 {where}. {_SAY_SO} if they "
+                "are to be computed again; a row keeps its time, but its age "
+                "changes"
             )
     if not np.array_equal(score, _scores(policy, "first_score", rows)):
         yield (
-            f"score is not first_score, but is never asked {where}. {_SAY_SO}, or "
-            "write score alone"
+            f"score and first_score give different scores, but score is never called "
+            f"{where}. {_SAY_SO}, or write score alone"
         )
 
 
@@ -69,9 +70,9 @@ def _later(rows: Residents) -> Iterator[tuple[str, Residents]]:
 
 def _unasked(policy: SamplingPolicy, rows: Residents) -> Iterator[str]:
     if not policy.thins and policy.thin(rows) is not None:
-        yield "thin is never asked. Write thins: ClassVar[bool] = True in the class"
+        yield "thin is never called. Write thins: ClassVar[bool] = True in the class"
     if not policy.tosses and policy.coins(rows) is not None:
-        yield "coins is never asked. Write tosses: ClassVar[bool] = True in the class"
+        yield "coins is never called. Write tosses: ClassVar[bool] = True in the class"
 
 
 def _scores(policy: Policy, verb: str, rows: Residents) -> FloatArray:

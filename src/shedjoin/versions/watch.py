@@ -52,7 +52,7 @@ class Watch:
         else:
             age_s = time.time() - observed.clock_us / 1e6
             since = f"was last read {age_s:.0f} s ago"
-        why = self.folder.failure() or "nobody tries: its poller has ended"
+        why = self.folder.failure() or "its poller has ended"
         return VersionLogError(
             f"the table of {self.folder.path} {since} ({why}), and nothing has "
             f"changed that for {self.timeout_s:g} s.",
