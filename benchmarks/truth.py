@@ -9,7 +9,8 @@ whole run. Cells:
 - *policies*: the default, fixed policies and a policy that knows the truth, on one
   shard in 12 micro-batches; of rows of varying size also the default without sizes;
 - *shards*: the default on 1, 8 and 64 shards in 3, 12 and 48 micro-batches;
-- *sizing*: a budget that names a recall of 0.9, on 1 and 8 shards.
+- *sizing*: a budget that names a recall of 0.9, on 1 and 8 shards, in six windows of
+  half the length.
 
 What is expected with other budgets is held against the runs with these.
 
@@ -32,7 +33,8 @@ from typing import Any
 
 from benchmarks.console import note, progress
 from benchmarks.record import Record
-from benchmarks.truth_cells import BY_RECALL, DEFAULT, FIXED, INFORMED, UNSIZED, Cell
+from benchmarks.truth_cells import DEFAULT, FIXED, INFORMED, UNSIZED, Cell
+from benchmarks.truth_recall import ByRecall
 from benchmarks.truth_tables import figures, show
 from benchmarks.worlds import worlds
 
@@ -90,7 +92,7 @@ def _cells(seeds: Iterable[int], rows: int, *, quick: bool) -> Iterator[Cell]:
                 yield Cell(name, goal, memory, 1, 12, seed, policy, rows)
         if "sizing" in parts:
             for shards in (1,) if quick else (1, 8):
-                yield Cell(name, "results", 120, shards, 24, seed, BY_RECALL, rows)
+                yield ByRecall(name, "results", 120, shards, 24, seed, rows=rows)
         cuts = ((8, 12),) if quick else _cuts()
         if "shards" in parts:
             for (shards, batches), goal, memory in product(cuts, goals, memories):

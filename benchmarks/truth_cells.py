@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from statistics import fmean
 from typing import Any, ClassVar
 
 import numpy as np
 
 from benchmarks.worlds import Truth, World, world_at
 from shedjoin import Budget, MostImportant, MostResults, Options, Within, local
+from shedjoin.lab.workloads.rows import Batches
 from shedjoin.local.run import Run
 from shedjoin.policies import Age, Fifo, Greedy, Policy, Prob, Rand, Residents
 from shedjoin.spec.report import Report
@@ -27,8 +27,6 @@ FIXED: dict[str, dict[str, Policy]] = {
     },
 }
 DEFAULT, INFORMED, UNSIZED = "default", "informed", "unsized"
-BY_RECALL, RECALL = "by recall", 0.9
-"""A budget that names this recall, and of its memory what may be held at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,51 +61,54 @@ class Cell:
             self.world, self.rows, self.batches, self.seed
         )
         started = time.perf_counter()
-        after, before = (f"{seconds} seconds" for seconds in world.reach_s)
-        run = local.join(
-            streams,
-            on=world.key,
-            within=Within(before=before, after=after),
-            time=world.times,
-            options=Options(shards=self.shards),
-            budget=self._budget(world, truth),
-            keep=self._keep(world, informed),
-            collect=False,
-        )
+        keep, size = self._keep(world, informed), self.budget_size(world, truth)
+        run = self.run(world, streams, size, keep)
         seconds = time.perf_counter() - started
         kept = np.array([batch.report.matched for batch in run.batches])
         worth = np.array([batch.report.importance for batch in run.batches])
         steady = slice(truth.warm, None)
         return {
-            "kept": _part(kept[steady].sum(), truth.results[steady].sum()),
-            "kept_importance": _part(
-                worth[steady].sum(), truth.importance[steady].sum()
-            )
+            "kept": part(kept[steady].sum(), truth.results[steady].sum()),
+            "kept_importance": part(worth[steady].sum(), truth.importance[steady].sum())
             if self.goal == "importance"
             else None,
-            "true": _part(kept.sum(), truth.results.sum()),
-            "true_importance": _part(worth.sum(), truth.importance.sum())
+            "true": part(kept.sum(), truth.results.sum()),
+            "true_importance": part(worth.sum(), truth.importance.sum())
             if self.goal == "importance"
             else None,
-            "budget": self._budget_size(world, truth),
+            "budget": size,
             "seconds": seconds,
             **reported(run, truth),
             **foreseen(run, truth),
         }
 
-    def _budget_size(self, world: World, truth: Truth) -> int:
+    def run(
+        self,
+        world: World,
+        streams: Batches,
+        size: int,
+        keep: Policy | MostResults | MostImportant | None = None,
+        recall: float | None = None,
+    ) -> Run:
+        """Join the streams under a budget of so many rows or bytes."""
+        after, before = (f"{seconds} seconds" for seconds in world.reach_s)
+        limit: dict[str, Any] = {"memory" if world.in_bytes else "rows": size}
+        return local.join(
+            streams,
+            on=world.key,
+            within=Within(before=before, after=after),
+            time=world.times,
+            options=Options(shards=self.shards),
+            budget=Budget(**limit, recall=recall),
+            keep=keep,
+            collect=False,
+        )
+
+    def budget_size(self, world: World, truth: Truth) -> int:
         return int(self.memory / 100 * (truth.bytes if world.in_bytes else truth.rows))
 
-    def _budget(self, world: World, truth: Truth) -> Budget:
-        size = self._budget_size(world, truth)
-        recall = RECALL if self.policy == BY_RECALL else None
-        if world.in_bytes:
-            return Budget(memory=size, recall=recall)
-        return Budget(rows=size, recall=recall)
-
     def _keep(self, world: World, informed: Policy) -> Any:  # noqa: ANN401  (goals and policies)
-        named: dict[str, Policy | None] = {DEFAULT: None, BY_RECALL: None}
-        named |= {INFORMED: informed, UNSIZED: Unsized()}
+        named = {DEFAULT: None, INFORMED: informed, UNSIZED: Unsized()}
         policy = {**named, **FIXED[self.goal]}[self.policy]
         if self.goal == "importance":
             return MostImportant((world.importance, None), by=policy)
@@ -118,7 +119,7 @@ def reported(run: Run, truth: Truth) -> dict[str, Any]:
     """What the join says of its own recall, and how far off each micro-batch was."""
     told, exact = [batch.report for batch in run.batches], truth.results.tolist()
     off = [
-        abs(each.recall - _part(each.matched, whole))
+        abs(each.recall - part(each.matched, whole))
         for each, whole in zip(told, exact, strict=True)
         if whole and each.recall is not None
     ]
@@ -137,18 +138,11 @@ def reported(run: Run, truth: Truth) -> dict[str, Any]:
 
 
 def foreseen(run: Run, truth: Truth) -> dict[str, Any]:
-    """What is expected with other budgets; and what was held and kept in the end."""
+    """What is expected with other budgets."""
     steady = sum((batch.report for batch in run.batches[truth.warm :]), Report())
     at = steady.recall_at or {}
-    last = slice(-len(run.batches) // 3, None)
-    told = [batch.report for batch in run.batches[last]]
-    kept = sum(report.matched for report in told)
-    return {
-        "recall_at": {str(factor): recall for factor, recall in at.items()},
-        "held": fmean(report.budget for report in told),
-        "kept_last": _part(kept, truth.results[last].sum()),
-    }
+    return {"recall_at": {str(factor): recall for factor, recall in at.items()}}
 
 
-def _part(found: float, whole: float) -> float:
+def part(found: float, whole: float) -> float:
     return float(found / whole) if whole else 1.0

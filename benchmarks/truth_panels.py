@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from benchmarks.record import Record
-from benchmarks.truth_cells import BY_RECALL, DEFAULT
-from benchmarks.truth_tables import Found, kept_part
+from benchmarks.truth_cells import DEFAULT
+from benchmarks.truth_tables import Found, kept_part, parted
 
 CUT = 12
 """Micro-batches of the runs whose shards are compared."""
@@ -20,7 +20,7 @@ COLOURS = ("#1f6f8b", "#c8553d", "#b99a3e", "#5b8c5a", "#7a7a7a")
 
 def truth_panels(record: Record) -> Figure:
     """Draw recall by shards for each memory, and reported recall by the true one."""
-    cells: list[Found] = record.details["cells"]
+    cells, _ = parted(record.details["cells"])
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
     _by_shards(left, cells)
     _against_truth(right, cells)
@@ -53,7 +53,7 @@ def _by_shards(axes: Axes, cells: list[Found]) -> None:
 
 
 def _against_truth(axes: Axes, cells: list[Found]) -> None:
-    told = [c for c in cells if c["policy"] != BY_RECALL and c["reported"] is not None]
+    told = [c for c in cells if c["reported"] is not None]
     worlds = sorted({cell["world"].split()[0] for cell in told})
     for world, colour in zip(worlds, COLOURS, strict=False):
         own = [cell for cell in told if cell["world"].split()[0] == world]

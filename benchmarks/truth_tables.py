@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.record import Record
-from benchmarks.truth_cells import BY_RECALL, DEFAULT, FIXED, INFORMED, UNSIZED
+from benchmarks.truth_cells import DEFAULT, FIXED, INFORMED, UNSIZED
+from benchmarks.truth_recall import BY_RECALL
 from benchmarks.truth_sizing import sizing_figures
 
 Found = dict[str, Any]
@@ -22,8 +23,15 @@ _LEAST_ROWS = 100
 
 def figures(cells: Sequence[Found]) -> dict[str, Any]:
     """The figures that are promised, over all cells."""
+    cells, by_recall = parted(cells)
     kept = _against_policies(cells) | _over_shards(cells)
-    return kept | _reported(cells) | sizing_figures(cells)
+    return kept | _reported(cells) | sizing_figures(cells, by_recall)
+
+
+def parted(cells: Sequence[Found]) -> tuple[list[Found], list[Found]]:
+    """Part runs with fixed budgets from those whose budget names a recall."""
+    fixed = [cell for cell in cells if cell["policy"] != BY_RECALL]
+    return fixed, [cell for cell in cells if cell["policy"] == BY_RECALL]
 
 
 def kept_part(cell: Found) -> float:
@@ -119,7 +127,6 @@ def _over_shards(cells: Sequence[Found]) -> dict[str, Any]:
 
 def _told(cells: Sequence[Found]) -> list[tuple[float, ...]]:
     """Of every run: truth, what was reported, and the interval; importance as well."""
-    cells = [c for c in cells if c["policy"] != BY_RECALL]
     told = [(c["true"], c["reported"], c["low"], c["high"]) for c in cells]
     told += [
         (c["true_importance"], *c["importance"])
@@ -153,8 +160,9 @@ def _reported(cells: Sequence[Found]) -> dict[str, Any]:
 
 
 def show(record: Record) -> None:
-    """Print three tables: policies, shards, and the reported recall."""
-    cells, console = record.details["cells"], Console()
+    """Print tables: policies, shards, the reported recall, and budgets by recall."""
+    console = Console()
+    cells, by_recall = parted(record.details["cells"])
     columns = "default best loss informed part unsized"
     table = _table("default against fixed policies", columns)
     for row in policy_rows(cells):
@@ -188,6 +196,14 @@ def show(record: Record) -> None:
             fmean(c["unknown"] for c in own),
         )
         table.add_row(world, str(len(told)), *(f"{value:.3f}" for value in shown))
+    console.print(table)
+    table = _table("budgets that name a recall of 0.9", "kept held least")
+    for cell in by_recall:
+        table.add_row(
+            f"{cell['world']}, {cell['shards']} shards, seed {cell['seed']}",
+            *(f"{cell['kept']:.3f}", f"{cell['held']:.0f}"),
+            f"{cell['times_least']:.2f} times",
+        )
     console.print(table)
     for name, value in record.figures.items():
         console.print(f"{name}: {value:.3f}" if isinstance(value, float) else name)
