@@ -48,5 +48,5 @@ def harvest_panels(record: Record) -> Figure:
         row[0].set_ylabel("% of matches")
     for axes in grid[-1]:
         axes.set_xlabel("lag: arrival later than resident by, s")
-    figure.suptitle("where matches lie (grey), and where arrivals look (blue)")
+    figure.suptitle("matches (grey), and what arrivals are compared with (blue)")
     return figure

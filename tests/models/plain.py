@@ -113,7 +113,8 @@ class PlainModels:
     def _tick(self, before: int) -> None:
         self._ticked = self.clock
         passed = self.clock - self._since
-        fade = 0.5 ** (passed / (4 * self.window))
+        half_life = min(4 * self.window, (self.clock - self._first) / 2)
+        fade = 0.5 ** (passed / half_life)
         for table in (self._matches, self._seconds, self._keys, self._hoped):
             for cell in table:
                 table[cell] *= fade  # type: ignore[index]

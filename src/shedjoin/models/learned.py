@@ -380,8 +380,9 @@ class Models:
         if passed * _TICKS < max(1, *self.keep_us):
             return False
         self.yields.forget()
-        self.curve.tick(passed)
-        self.sizes.tick(passed)
+        aged = self.curve.aged(passed, self.clock_us - int(self._clocks[_FIRST]))
+        self.curve.tick(aged)
+        self.sizes.tick(aged)
         for stream, keep in enumerate(self.keep_us):
             ghosts = self.slice.ghosts(stream)
             there = np.flatnonzero(ghosts.time + keep >= last_tick)

@@ -27,8 +27,8 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 _ALL = 1 << 31
 _GROUP_BITS = 40
 _DRAWN = 1 << 13
-"""Most matches that a call examines one by one. If there are more, every n-th match is
-drawn."""
+"""Most matches that a call examines one by one. If there are more, one of every n
+matches is drawn by a hash."""
 _WORN = 512
 """Fewer expired ghosts than this are not worth the work of removing them."""
 

@@ -36,7 +36,10 @@ def last_success(fraction: float, coins: FloatArray) -> FloatArray:
 
 
 def largest_fraction(use: Callable[[float], float], budget: float) -> float:
-    """Largest fraction whose use fits; use must be 0 at 0 and must not decrease."""
+    """Largest fraction, from 0 to 1, for which ``use(fraction)`` fits the budget.
+
+    ``use`` must be 0 at 0 and must not decrease.
+    """
     if use(1.0) <= budget * FITS:
         return 1.0
     found = brentq(

@@ -39,14 +39,15 @@ class Harvest:
 def predicted_harvest(
     load: HarvestLoad, counts: Sequence[Sequence[int]], *, chance: float = 1.0
 ) -> Harvest:
-    """Predict results and work of a join that harvests so many basic windows [1]_.
+    """Predict results and work of a join, given how much it harvests [1]_.
 
     Parameters
     ----------
     load : HarvestLoad
         The join.
     counts : sequence of sequences of int
-        Basic windows of each direction and hop; all 0 for a direction that is off.
+        Number of basic windows that are joined, by direction and hop; all 0 for a
+        direction whose arrivals do not probe.
     chance : float, default 1.0
         Probability with which an arrival probes at all.
 
@@ -125,7 +126,7 @@ def whole_harvest(load: HarvestLoad) -> Harvest:
 
 
 def harvest_by_chance(work: float, load: HarvestLoad) -> Harvest:
-    """Plan for little work: some arrivals probe where results per work are highest.
+    """Plan for very little work: some arrivals of the most productive stream probe.
 
     Parameters
     ----------
@@ -137,7 +138,8 @@ def harvest_by_chance(work: float, load: HarvestLoad) -> Harvest:
     Returns
     -------
     Harvest
-        One direction, whose arrivals probe with a probability.
+        Basic windows of the direction with the most results per work. Its arrivals
+        probe with a probability, and those of all other directions do not probe.
 
     Notes
     -----

@@ -27,10 +27,12 @@ _NO_STEP = Yield(0.0, inf)
 class Direction(NamedTuple):
     """How arrivals of one stream are joined, hop by hop.
 
-    ``rows[j]`` is the number of rows in one basic window of hop j. ``growth[j][c]`` is
-    the number of partial results after the hop for each one before it, if its c best
-    basic windows are joined. ``ranked[j]`` holds its basic windows, the best first. All
-    are plain numbers, not arrays, because searches read them one at a time.
+    ``rate`` is the number of arrivals per time unit, and ``result_cost`` the work to
+    produce one result. ``rows[j]`` is the number of rows in one basic window of hop j.
+    ``growth[j][c]`` is the number of partial results after the hop for each one before
+    it, if its c best basic windows are joined. ``ranked[j]`` holds its basic windows,
+    the best first. All are plain numbers, not arrays, because searches read them one at
+    a time.
 
     Examples
     --------
@@ -53,7 +55,7 @@ class Direction(NamedTuple):
         return tuple(len(ranked) for ranked in self.ranked)
 
     def predicted(self, counts: Sequence[int]) -> Yield:
-        """Predict results and work with so many basic windows of each hop."""
+        """Predict results and work, given the number of basic windows of each hop."""
         partial, work = self.rate, 0.0
         for rows, growth, count in zip(self.rows, self.growth, counts, strict=True):
             work += partial * count * rows
@@ -63,8 +65,8 @@ class Direction(NamedTuple):
     def steps(self, counts: Sequence[int], by: int = 1) -> list[Yield]:
         """What one more basic window adds, by hop; with ``by=-1``, what one less saves.
 
-        If a hop has no more basic windows, or only one left, it has no results and
-        infinite work.
+        If a hop has no further basic window to add, or only one left, the step is
+        impossible. It then has no results and infinite work.
         """
         results, work = 1.0, self.result_cost  # of a partial result, last hop first
         tails = []
@@ -107,12 +109,15 @@ class Direction(NamedTuple):
         return counts
 
     def worthwhile(self, price: float) -> Yield:
-        """Results and work of the best counts at a price; 0 if they cost more."""
+        """Results and work of the best counts at a price.
+
+        Both are 0 if the work of these counts, at this price, is not worth the results.
+        """
         found = self.predicted(self.best_at(price))
         return found if found.results > price * found.work else Yield(0.0, 0.0)
 
     def best_at(self, price: float) -> tuple[int, ...]:
-        """Counts of at least 1 with the most results, less the price of their work."""
+        """Counts with the greatest ``results - price * work``; each is at least 1."""
         worth = 1.0 - price * self.result_cost
         counts = []
         for rows, growth in zip(

@@ -18,14 +18,16 @@ from shedjoin.plan.harvest_load import HarvestLoad
 from shedjoin.plan.model import FITS, not_negative
 
 Metric = Literal["delta", "results", "results_per_work"]
-"""Criterion for the best step: its gain per work, all results, or these per work."""
+"""Criterion for the best step: the results that it adds for each unit of work that it
+adds; the results of the whole join after it; or these for each unit of all work."""
 
 Side = Literal["grow", "shrink", "double"]
-"""Where the search starts: no basic windows, all of them, or the nearer of both."""
+"""Where the search starts: no basic windows, all of them, or whichever is likely to
+take fewer steps."""
 
 
 class Step(NamedTuple):
-    """One basic window more or less, or a whole direction that goes on or off."""
+    """One basic window more or less, or a whole direction that is added or removed."""
 
     direction: int
     hop: int
@@ -35,7 +37,7 @@ class Step(NamedTuple):
 _ALL_HOPS = -1
 
 Score = Callable[[Yield, Yield], float]
-"""Score of a change, given the join as it is; the change with the highest is taken."""
+"""Score of a change, given results and work of the join before it."""
 
 
 def greedy_harvest(

@@ -1,4 +1,4 @@
-"""Harvests by a price of work, for all arrivals or a part of them."""
+"""Harvests by a price of work: the results that each unit of work must bring."""
 
 from __future__ import annotations
 
@@ -33,16 +33,17 @@ def harvest_by_price(work: float, load: HarvestLoad) -> Harvest:
     Notes
     -----
     *Source.* None. [1]_ adds basic windows one at a time while they fit, for all
-    arrivals. This function searches for a price of work, in results. At each price,
-    every hop of a direction has its best number of basic windows, and a direction that
-    costs more than it yields is off. At the lowest price, the whole join is worth its
-    work. At the highest price, nothing is. The price that is used is the highest at
-    which the basic windows take more work than is allowed. Arrivals probe them only
-    with a probability, so that the work fits. So no work is spent on poor basic windows
-    just because it is left over.
+    arrivals. This function searches for a *price*: the number of results that each unit
+    of work must bring. At a given price, each direction has the numbers of basic
+    windows with the greatest ``results - price * work``. If that is not above 0, its
+    arrivals do not probe at all. The higher the price, the less work is done. The price
+    that is used is the highest at which the work is still more than is allowed. Then
+    arrivals probe the chosen basic windows only with a probability, so that the work
+    fits. So no work is spent on poor basic windows just because it is left over.
 
-    *Guarantee.* Let all arrivals probe: no other counts then have more results for the
-    same work. Results are never fewer than with ``harvest_by_chance``.
+    *Guarantee.* If all arrivals probed the chosen basic windows, no other choice would
+    have more results for the same work. Results are never fewer than with
+    ``harvest_by_chance``.
 
     *Cost.* O(m^2 n) for m streams with n basic windows, 20 times.
 
@@ -79,11 +80,11 @@ def harvest_by_price(work: float, load: HarvestLoad) -> Harvest:
 
 
 def price_of_work(work: float, load: HarvestLoad) -> float:
-    """Price of work, in results, at which about as much is done as ``work`` allows.
+    """Number of results that each unit of work must bring, so that the work fits.
 
-    Work is worth doing if it brings at least this many results per unit. The value
-    returned is just below the price at which the work fits. So the work that is worth
-    it takes a little more than is allowed, or exactly as much.
+    The higher this price, the less work is worth doing. The value returned is just
+    below the price at which the work fits. So the work that is worth doing is a little
+    more than ``work``, or exactly as much. If all work fits, the price is 0.
 
     Examples
     --------

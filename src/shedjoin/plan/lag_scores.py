@@ -13,7 +13,8 @@ from shedjoin.plan.model import FloatArray, Numbers, numbers, positive
 from shedjoin.types import IntArray
 
 Scores: TypeAlias = tuple[tuple[FloatArray, ...], ...]
-"""Scores of basic windows, by direction and stream; empty where both are the same."""
+"""Scores of basic windows: ``scores[i][l]`` for direction i and stream l. The array is
+empty if l is i, since arrivals are not joined with their own stream."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,7 +108,8 @@ def lag_scores(
     -----
     *Source.* Equations 1 and 2 of [1]_.
 
-    *Symbols.* ``width`` b, ``counts`` n_i, scores p_ij^k with l = r_ij for the stream.
+    *Symbols.* ``width`` b, ``counts`` n_i. ``scores[i][l][k]`` is p_ij^k, where j is
+    the hop at which direction i joins stream l: l = r_ij.
 
     *Departures.* Equation 2 needs a histogram of the first stream, which the paper does
     not give: its lag to itself is always 0.

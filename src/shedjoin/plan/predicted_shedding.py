@@ -10,7 +10,7 @@ from shedjoin.plan.join_load import JoinLoad
 from shedjoin.plan.model import as_share
 
 Scheme = Literal["coin_flip", "insert_no_probe", "probe_no_insert"]
-"""What an arrival that loses does not do: take part, probe, or become stored."""
+"""What arrivals do with a probability: take part at all, probe, or become stored."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,8 +17,8 @@ def coin_flip(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedding:
     Parameters
     ----------
     work : float
-        Work that may be done per time unit, in the unit of the costs; 1 for costs in
-        time units.
+        Work that may be done per time unit, in the unit of the costs. If costs are
+        times in this time unit, 1 is all of the time.
     load : JoinLoad
         The join.
     costs : Costs
@@ -78,8 +78,9 @@ def insert_no_probe(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedd
     Parameters
     ----------
     work : float
-        Work that may be done per time unit, in the unit of the costs; 1 for costs in
-        time units. It must suffice to store all arrivals.
+        Work that may be done per time unit, in the unit of the costs. If costs are
+        times in this time unit, 1 is all of the time. It must suffice to store all
+        arrivals.
     load : JoinLoad
         The join.
     costs : Costs
@@ -98,9 +99,9 @@ def insert_no_probe(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedd
 
     *Departures.* Work that does not suffice to store all arrivals is refused. The paper
     does not mention this case, and Lemma 1 and Theorem 2 do not hold in it. In the
-    proof of Theorem 2, equation 16 is less than equation 17, not greater. The number of
-    results is the same however they are divided over both streams. Here both streams
-    have the same chance.
+    proof of Theorem 2, equation 16 is less than equation 17, not greater. The work
+    allows a certain number of results, whichever stream's arrivals find them. So the
+    two chances may differ in many ways. Here both streams have the same chance.
 
     *Guarantee.* Optimal. It never finds more results than ``coin_flip``. The paper's
     conclusions praise this scheme, but mean ``probe_no_insert``.
@@ -141,8 +142,8 @@ def probe_no_insert(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedd
     Parameters
     ----------
     work : float
-        Work that may be done per time unit, in the unit of the costs; 1 for costs in
-        time units.
+        Work that may be done per time unit, in the unit of the costs. If costs are
+        times in this time unit, 1 is all of the time.
     load : JoinLoad
         The join.
     costs : Costs
@@ -161,7 +162,9 @@ def probe_no_insert(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedd
     *Symbols.* ``left`` x_L, ``right`` x_R.
 
     *Departures.* Equations 28 and 29 lack the selectivity, which is applied here.
-    Equation 26 also holds with equality if both chances are 0.
+    The paper takes inequality 26 to be strict unless both chances are 1, but both sides
+    are also equal if both chances are 0. So Theorem 3 has an exception: if no work is
+    allowed, ``coin_flip`` finds as many results as this scheme, which is none.
 
     *Guarantee.* Optimal, and the best of the three schemes by Theorem 3. The stream
     whose rows each yield more results is stored first. So at most one of the two

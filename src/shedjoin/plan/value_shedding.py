@@ -44,8 +44,8 @@ def value_probe_no_insert(
     Parameters
     ----------
     work : float
-        Work that may be done per time unit, in the unit of the costs; 1 for costs in
-        time units.
+        Work that may be done per time unit, in the unit of the costs. If costs are
+        times in this time unit, 1 is all of the time.
     load : ValueLoad
         The join, value by value.
     costs : Costs
@@ -110,8 +110,8 @@ def online_max_subset(work: float, load: ValueLoad, *, costs: Costs) -> ValueShe
     Parameters
     ----------
     work : float
-        Work that may be done per time unit, in the unit of the costs; 1 for costs in
-        time units.
+        Work that may be done per time unit, in the unit of the costs. If costs are
+        times in this time unit, 1 is all of the time.
     load : ValueLoad
         The join, value by value.
     costs : Costs

@@ -17,16 +17,16 @@ class Expected(Policy):
 
     The policy of ``keep=MostResults()``. If only keys matter it decides as ``Prob``,
     and if only age matters as ``Age``. It learns which is the case. If the budget is in
-    bytes, results count per byte: a large row has to bring more.
+    bytes, results are divided by the bytes of the row: a large row has to bring more.
 
     Notes
     -----
     *Source.* Combines the two models of Srivastava and Widom [1]_, sections 3.2 and
     3.3, which the paper treats apart.
 
-    *Symbols.* The paper's p(k), with k an age, becomes p(l, k): results per second at
-    age k of rows whose key is frequent to level l (half octaves of the decayed count)
-    on the other stream.
+    *Symbols.* The paper's p(k), with k an age, becomes p(l, k): the expected results
+    per second of a row that has the age k and a key of level l. The level is the
+    decayed count of the key on the other stream, in half octaves.
 
     *Departures.* The combination is our own. The table is learned on the monitored
     slice. Cells with little evidence are drawn towards the product of the rates of
@@ -77,7 +77,8 @@ class Expected(Policy):
     def score(self, residents: Residents) -> FloatArray:
         """Worth of each row, per byte.
 
-        It is the highest mean rate of results over any span that begins at its age.
+        It is the highest mean of results per second, over all spans of time from the
+        present age of the row to a later age.
         """
         return residents.priority() * residents.size_factor() / residents.size
 
@@ -88,7 +89,7 @@ class Valued(Policy):
 
     The policy of ``keep=MostImportant(...)``. A row is worth its results per second, as
     in ``Expected``, times the mean importance of a result with this row. If the budget
-    is in bytes, that counts per byte.
+    is in bytes, this worth is divided by the bytes of the row.
 
     Notes
     -----
@@ -98,7 +99,8 @@ class Valued(Policy):
     *Symbols.* imp(o) = min(imp(r), imp(s)) becomes its mean over the importances that
     the other stream brought lately.
 
-    *Departures.* A heuristic of our own, without maturity and without penalty.
+    *Departures.* A heuristic of our own. Unlike iJoin, it does not spare young rows
+    (maturity), and a row loses nothing for time without matches (penalty).
 
     *Guarantee.* None: importance is taken as independent of key and age.
 
@@ -130,14 +132,15 @@ class Valued(Policy):
 
     @property
     def family(self) -> Family:
-        """Family of the policies that need the importance of results of two rows."""
+        """Family of the policies that score rows by the importance of pairs of rows."""
         return "valued"
 
     def score(self, residents: Residents) -> FloatArray:
         """Worth of each row, per byte.
 
-        It is the highest mean rate of results over any span that begins at its age,
-        times the mean importance of a result with this row.
+        It is the highest mean of results per second, over all spans of time from the
+        present age of the row to a later age, times the mean importance of a result
+        with this row.
         """
         rate = residents.priority() * residents.size_factor() / residents.size
         return rate * residents.mean_worth()

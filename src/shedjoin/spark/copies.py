@@ -2,11 +2,12 @@
 
 Spark may give any shard to any Python worker of a node, so a copy belongs to the node.
 It is a folder of memory-mapped files, named by the *token* of the state that it holds.
-A token is a hash over all bytes that made the state. So a folder named by the token in
-the state store holds that state, whichever worker left it there. A worker takes a
-folder by renaming it, which only one worker can do. It works in the folder and writes
-the new state to the state store. Then it renames the folder to the new token. A failed
-or repeated task finds no folder under the old token, and restores from the state store.
+A token is a hash over the token before it and all that the commit wrote or removed. So
+a folder named by the token in the state store holds that state, whichever worker left
+it there. A worker takes a folder by renaming it, which only one worker can do. It works
+in the folder and writes the new state to the state store. Then it renames the folder to
+the new token. A failed or repeated task finds no folder under the old token, and
+restores from the state store.
 
 The folder's path also has the query, the join within it, the fingerprint of the join,
 the shard, the format of the state and the version of this package. It has the boot of

@@ -107,8 +107,12 @@ def _check_columns(schema: StructType, own: set[str]) -> None:
     clashes = sorted(name for name in own if name.lower() in names)
     if clashes or len(set(names)) < len(names):
         raise ParameterError(
-            f"the table has the columns {schema.names}: "
-            + (f"{clashes} are added." if clashes else "two have the same name."),
+            f"the table has the columns {schema.names}, but "
+            + (
+                f"columns named {clashes} are added by polled_relation."
+                if clashes
+                else "two have the same name."
+            ),
             fix='choose other names with change="..." and at="...", or rename the '
             "columns in read().",
         )

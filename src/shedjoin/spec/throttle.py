@@ -16,16 +16,17 @@ class Throttle:
     """The share of a join's work that is to be done, and how work is counted.
 
     Work is counted, not timed: ``update`` for every row that is stored, ``match`` for
-    every result. All work is what the join would do if it stored every row. Work that a
-    join cannot save, such as reading its input, does not count. In a join by predicates
-    ``update`` is the work of comparing an arrival with one resident.
+    every result. The share is a part of the work that the join would do if it shed
+    nothing. Work that a join cannot save, such as reading its input, does not count. In
+    a join by predicates, ``update`` is the work of comparing an arrival with one
+    resident, and all rows are stored.
 
     Parameters
     ----------
     share : float, default 1.0
-        Part of all work, from 0 to 1.
+        Part of the work without shedding, from 0 to 1.
     update, match : float, default 1.0
-        Work of one stored row and of one result, in a common unit.
+        Work of one stored row (or one comparison) and of one result, in a common unit.
 
     Examples
     --------

@@ -43,9 +43,9 @@ def load_segment(blobs: Blobs, number: int) -> pa.RecordBatch:
 class Commit:
     """Writes of one micro-batch, and the token of the resulting state.
 
-    The token is a hash over the token of the state before and every byte written.
-    States with equal tokens are therefore equal, byte for byte, whichever task computed
-    them.
+    The token is a hash over the token of the state before, and over all that is written
+    or removed. States with equal tokens are therefore equal, byte for byte, whichever
+    task computed them.
 
     Parameters
     ----------

@@ -33,9 +33,9 @@ class Directory(NamedTuple):
 
     ``kind`` is the operator that wrote it, and ``own`` is read only by that operator.
     ``control`` is the record of control messages, which is empty if there were none.
-    ``token`` identifies the state. It is a hash over everything that is stored,
-    including the bytes of the directory. So it is stored in front of these bytes, not
-    in them.
+    ``token`` identifies the state. It is a hash over the token before it and all that
+    the commit wrote or removed, including the bytes of the directory. So it is stored
+    in front of these bytes, not in them.
     """
 
     segments: tuple[Segment, ...]
