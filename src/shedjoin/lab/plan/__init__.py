@@ -3,6 +3,7 @@
 from shedjoin.lab.plan.allocate import Allocation, allocate, memory_for, proportional
 from shedjoin.lab.plan.cluster_sampling import Inclusion, eq_fraction, pps_inclusion
 from shedjoin.lab.plan.harvest_best import best_harvest
+from shedjoin.lab.plan.prob_filter import Filter, prob_filter
 from shedjoin.lab.plan.recall import (
     AgeModel,
     FrequencyModel,
@@ -57,6 +58,7 @@ __all__ = [
     "Allocation",
     "ConcaveModel",
     "Costs",
+    "Filter",
     "FrequencyModel",
     "Harvest",
     "HarvestLoad",
@@ -97,6 +99,7 @@ __all__ = [
     "predicted_shedding",
     "price_of_work",
     "priorities",
+    "prob_filter",
     "probe_no_insert",
     "proportional",
     "random_drop",
