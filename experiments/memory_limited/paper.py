@@ -51,7 +51,9 @@ here it is kept to the first. Its clusters need no probabilities that are worked
 before: rows draw lots, and the memory is used up. UNIFORM's rows take 34 bytes for the
 others' 32, as in the paper, so it gets 32/34 of their number.
 
-Not here: figures 5 and 6 need a network trace that is not available."""
+Not here: figures 5 and 6 need a network trace that is not available. Section 5 also
+divides memory by the errors of aggregates, which the paper does not measure;
+`shedjoin.lab.plan.allocate_errors` does it."""
 
 
 def intro(session: Session) -> str:

@@ -1,6 +1,12 @@
 """Planners and formulas of the papers: recall, samples, harvests, divisions."""
 
 from shedjoin.lab.plan.allocate import Allocation, allocate, memory_for, proportional
+from shedjoin.lab.plan.allocate_error import (
+    ErrorAllocation,
+    ErrorModel,
+    SampledAggregate,
+    allocate_errors,
+)
 from shedjoin.lab.plan.cluster_sampling import Inclusion, eq_fraction, pps_inclusion
 from shedjoin.lab.plan.harvest_best import best_harvest
 from shedjoin.lab.plan.prob_filter import Filter, prob_filter
@@ -58,6 +64,8 @@ __all__ = [
     "Allocation",
     "ConcaveModel",
     "Costs",
+    "ErrorAllocation",
+    "ErrorModel",
     "Filter",
     "FrequencyModel",
     "Harvest",
@@ -70,12 +78,14 @@ __all__ = [
     "Model",
     "RandomDrop",
     "RandomShedding",
+    "SampledAggregate",
     "SamplingErrors",
     "Split",
     "ValueLoad",
     "ValueShedding",
     "admitted",
     "allocate",
+    "allocate_errors",
     "best_harvest",
     "cluster_variance",
     "coin_flip",
