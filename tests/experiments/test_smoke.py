@@ -94,7 +94,7 @@ def test_cpu_limited(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_grubjoin(tmp_path: Path) -> None:
     tables = measured("grubjoin", tmp_path)
-    assert len(tables) == 9
+    assert len(tables) == 10
     gains = [r for r in tables["figure_11_rates"] if r["measure"] == "gain (%)"]
     by_rate = {
         rate: [

@@ -9,6 +9,7 @@ from shedjoin.lab.plan.allocate_error import (
 )
 from shedjoin.lab.plan.cluster_sampling import Inclusion, eq_fraction, pps_inclusion
 from shedjoin.lab.plan.harvest_best import best_harvest
+from shedjoin.lab.plan.harvest_memory import kept_windows
 from shedjoin.lab.plan.prob_filter import Filter, prob_filter
 from shedjoin.lab.plan.recall import (
     AgeModel,
@@ -100,6 +101,7 @@ __all__ = [
     "insert_no_probe",
     "join_orders",
     "k_opt",
+    "kept_windows",
     "lag_scores",
     "memory_for",
     "online_max_subset",
