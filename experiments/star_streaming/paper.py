@@ -9,14 +9,16 @@ PARTS = [example.measure, efficacy.measure, prefilter.measure, online.measure]
 
 INTRO = """\
 K. Towne, Q. Zhu, C. Zuzarte, W.-C. Hou, "Window Query Processing for Joining Data
-Streams with Relations", CASCON 2007. Every number comes from
-`shedjoin.lab.offline`, and those of figure 6 from the operator (`shedjoin.local.join`).
-Written by `python -m experiments star_streaming`{quick}.
+Streams with Relations", CASCON 2007. Numbers come from `shedjoin.lab.offline`, those of
+the heuristics of figure 6 and of `Rand` from the operator (`shedjoin.local.join`), and
+those of RAND-S from a simulation of these experiments. Written by
+`python -m experiments star_streaming`{quick}.
 
 OSSJ is `star_optimum`, SJA-S the same with `most="results"`, EXACT is `star_join`;
-RAND-S sheds a row at random, which may be the one that comes; in figure 6, too, it is a
-simulation of this experiment, as no policy of the operator draws anew at each shed. All
-shed before they join, and none lets rows in that match no row of the relation.
+RAND-S sheds a row at random, which may be the one that comes. No policy of the operator
+draws anew at each shed: the rows of `Rand` draw one lot for life. So some rows stay
+long under it, and it finds more with little memory, as figure 4 shows. All shed before
+they join, and none lets rows in that match no row of the relation.
 
 *Published* is what the text of the paper states; its figures are not available as
 numbers. *Reference*, in brackets, is what independent plain simulations gave on the

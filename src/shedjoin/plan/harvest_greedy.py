@@ -78,9 +78,9 @@ def greedy_harvest(
     for z. Line 17 ends the search when no step adds results. Here, work that is left is
     spent on further basic windows, the cheapest first, because scores are estimates.
     Work that is left after removing windows is filled by adding some. "double" chooses
-    by the number of steps, as the paper does, and not by the results. In the paper's
-    example with basic windows of half the window it finds 165 results at z = 0.75,
-    while adding finds 180, the optimum. If one basic window of each hop is too much
+    by the number of steps, as the paper does, and not by the results. For the load of
+    the example below it finds 165 results with 0.75 of the work, while "grow" finds
+    180, the optimum. If one basic window of each hop is too much
     work, the paper finds nothing. Here ``harvest_by_chance`` is used.
 
     *Guarantee.* None, it is a heuristic. With m = 3 and n = 10, "delta" finds on
