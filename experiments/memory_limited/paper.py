@@ -60,7 +60,9 @@ clusters beforehand. The operator does not need this: rows draw lots, and the me
 is used up. Rows of UNIFORM take 34 bytes, and those of the others 32 bytes, as in the
 paper. So UNIFORM gets 32/34 of their number.
 
-Not here: figures 5 and 6 need a network trace that is not available."""
+Not here: figures 5 and 6 need a network trace that is not available. Section 5 also
+divides memory by the errors of aggregates, which the paper does not measure;
+`shedjoin.lab.plan.allocate_errors` does it."""
 
 
 def intro(session: Session) -> str:

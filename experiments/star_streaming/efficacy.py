@@ -8,14 +8,17 @@ import numpy as np
 
 from experiments.charts import EXACT, grid
 from experiments.part import Claim, Part, Point, Session, find, values, verdict
+from experiments.star_streaming.heuristics import shed
 from experiments.star_streaming.rand import random_shedding
 from experiments.star_streaming.streams import drawn
 from shedjoin.lab.offline import Parts, StarArchive, star_join, star_optimum
+from shedjoin.policies import Rand
 
 MEMORY = (2, 4, 6, 8, 10)
 ROWS, SEEDS = 5000, 6
 IMPORTANCE, SIZE, RATIO = "importance", "results", "OSSJ over SJA-S, importance"
 OSSJ, SJA, RAND = "OSSJ", "SJA-S", "RAND-S"
+ONE_LOT, WINDOW = "Rand, by the operator", 10
 PUBLISHED = {OSSJ: (2184, 4107), SJA: (2221, 3797)}
 """Results and importance for M = 4."""
 KNOWN = {SJA: dict(zip(MEMORY, (1465, 2177, 2529, 2662, 2710), strict=True))}
@@ -38,8 +41,9 @@ def measure(session: Session) -> list[Part]:
     points: list[Point] = []
     ratios: list[Point] = []
     for seed in session.each(seeds, "figure 4"):
-        some = _points(drawn(seed, rows=length(session)), seed, quick=session.quick)
-        points += some if seed == 1 else []
+        archive = drawn(seed, rows=length(session))
+        some = _points(archive, seed, quick=session.quick)
+        points += [*some, *_one_lot(archive)] if seed == 1 else []
         ratios += [
             Point("", f"seed {seed}", memory, RATIO, _ratio(some, memory), told)
             for memory in MEMORY
@@ -84,6 +88,16 @@ def _points(archive: StarArchive, seed: int, *, quick: bool) -> list[Point]:
             points.append(
                 Point("", name, memory, IMPORTANCE, parts.importance, told[1])
             )
+    return points
+
+
+def _one_lot(archive: StarArchive) -> list[Point]:
+    """A policy whose rows draw their lots once, where those of RAND-S draw anew."""
+    points = []
+    for memory in MEMORY:
+        found = shed(archive, Rand(seed=1), memory, WINDOW)
+        points.append(Point("", ONE_LOT, memory, SIZE, found.matched))
+        points.append(Point("", ONE_LOT, memory, IMPORTANCE, float(found.importance)))
     return points
 
 

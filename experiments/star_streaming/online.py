@@ -5,15 +5,14 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-import pyarrow as pa
 
 from experiments.charts import EXACT, grid
 from experiments.part import Claim, Part, Point, Session, values, verdict
 from experiments.star_streaming.efficacy import length
+from experiments.star_streaming.heuristics import shed
 from experiments.star_streaming.rand import random_shedding
 from experiments.star_streaming.streams import drawn
-from shedjoin import Budget, MostImportant, Options, Relation, Successive, Within, local
-from shedjoin.lab.offline import StarArchive, star_join
+from shedjoin.lab.offline import star_join
 from shedjoin.policies import Dgl, DimpProb, Policy, Simp, SimpProb
 
 MEMORY = (10, 20, 40, 60)
@@ -38,7 +37,6 @@ REFERENCE = {
     40: (15032, 14196, 14034, 13960, 10167),
 }
 """Means of independent simulations, whose importances are others, in this order."""
-_FIRST_S = 1_000_000
 
 
 def measure(session: Session) -> list[Part]:
@@ -49,7 +47,7 @@ def measure(session: Session) -> list[Part]:
         exact = star_join(archive).importance
         for memory in MEMORY:
             found = {
-                name: shed(archive, policy, memory)
+                name: shed(archive, policy, memory, WINDOW).importance
                 for name, policy in HEURISTICS.items()
             }
             found[RAND] = random_shedding(archive, memory, seed).importance
@@ -77,29 +75,6 @@ def measure(session: Session) -> list[Part]:
     )
     title = "Figure 6: importance, by stream"
     return [figure, Part("figure_6_seeds", title, "M", points)]
-
-
-def shed(archive: StarArchive, policy: Policy, memory: int) -> float:
-    """Importance of what a policy finds, instant by instant, in the paper's order."""
-    tables = [_timed(table) for table in (archive.left, archive.right)]
-    within = f"{WINDOW - 1} seconds"
-    run = local.join(
-        [(tables[0], tables[1])],
-        through=Relation(archive.relation, left="a", right="b"),
-        within=Within(before=within, after=within),
-        time=("time", "time"),
-        budget=Budget(rows=memory, split=0.5),
-        keep=MostImportant("importance", by=policy),
-        options=Options(discipline="shed_then_probe", recompute=Successive()),
-    )
-    return float(run.report.importance)
-
-
-def _timed(table: pa.Table) -> pa.Table:
-    """Instants as seconds; a watermark of a micro-batch is not to be before them."""
-    instant = table["time"].to_numpy() + _FIRST_S
-    time = pa.array(1_000_000 * instant, pa.timestamp("us"))
-    return table.set_column(table.schema.get_field_index("time"), "time", time)
 
 
 def _means(points: list[Point]) -> list[Point]:

@@ -11,16 +11,17 @@ INTRO = """\
 This page compares the library with a paper on joins of two streams through a
 relation: K. Towne, Q. Zhu, C. Zuzarte, W.-C. Hou, "Window Query Processing for
 Joining Data Streams with Relations", CASCON 2007. Every number comes from
-`shedjoin.lab.offline`. Those of figure 6 come from the operator
+`shedjoin.lab.offline`. Those of figure 6 and of `Rand` come from the operator
 (`shedjoin.local.join`). `python -m experiments star_streaming` writes this
 page{quick}.
 
 - OSSJ is `star_optimum`: the choice of rows that gives the greatest importance.
 - SJA-S is `star_optimum` with `most="results"`.
 - EXACT is `star_join`.
-- RAND-S sheds a random row, which may be the row that comes. In figure 6, it is also
-  a simulation of this experiment, because no policy of the operator draws anew at
-  each shed.
+- RAND-S sheds a random row, which may be the row that comes. It is a simulation of
+  this experiment, because no policy of the operator draws anew at each shed. The rows
+  of `Rand` draw one lot for life. So some rows stay long under `Rand`, and with little
+  memory it finds more, as figure 4 shows.
 
 All of them shed before they join. None of them stores rows that match no row of the
 relation.

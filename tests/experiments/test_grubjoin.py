@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from experiments.grubjoin.dropping import remaining, reopened
 from experiments.grubjoin.loads import SELECTIVITIES, drawn
 from experiments.grubjoin.loop import Machine
 from experiments.grubjoin.planning_time import GROW, milliseconds
 from experiments.grubjoin.runs import GAIN, RATE, WORK, compared, whole
 from experiments.grubjoin.streams import ALIGNED, LAGS, Scene
 from experiments.part import values
-from shedjoin.lab.plan import best_harvest, greedy_harvest
+from shedjoin.lab.plan import HarvestLoad, best_harvest, greedy_harvest
 
 pytestmark = [pytest.mark.bench, pytest.mark.long]
 
@@ -63,3 +64,25 @@ def test_a_machine_keeps_up_by_shedding() -> None:
     )
     assert calm < 0.2 < opened < 1.0
     assert sum(done.results[50 * second :]) > 0
+
+
+def test_rows_once_dropped_are_missing_until_others_are_as_old() -> None:
+    selected = np.array([[5.0], [2.0], [4.5], [4.5], [4.5], [1.0], [20.0]])
+    kept = remaining(selected)[:, 0].tolist()
+    assert kept == [5.0, 2.0, 3.0, 4.0, 4.5, 1.0, 2.0]
+
+
+@pytest.mark.parametrize("flat", [True, False])
+def test_recall_with_the_youngest_windows_alone(flat: bool) -> None:
+    load, kept = drawn(np.random.default_rng(3), flat=flat), (4, 7, 9)
+    scores = [[np.array(one, float) for one in row] for row in load.scores]
+    for row in scores:
+        for stream, one in enumerate(row):
+            if one.size:
+                one[:] = one / one.sum()
+                one[kept[stream] :] = 0.0
+    young = HarvestLoad(
+        load.rates, load.windows, load.orders, load.selectivities, scores
+    )
+    assert reopened(load, kept) == pytest.approx(young.results / load.results)
+    assert 0 < reopened(load, kept) < reopened(load, (10, 10, 10)) == pytest.approx(1)

@@ -75,16 +75,26 @@ def test_cpu_limited(tmp_path: Path) -> None:
     assert [float(row["measured"]) for row in model] == pytest.approx(
         [float(row["reference"]) for row in model], rel=1e-5
     )
-    told = [r for r in tables["section_3_2_semantic"] if r["series"] == "PNI by value"]
+    known = ("PNI by value", "PROB as a filter")
+    told = [r for r in tables["section_3_2_semantic"] if r["series"] in known]
+    assert len(told) == 18
     assert [float(row["measured"]) for row in told] == pytest.approx(
         [float(row["reference"]) for row in told], rel=0.25
+    )
+    tiny = tables["section_3_1_tiny_graph"]
+    assert len(tiny) == 15
+    assert all(row["measured"] == row["reference"] for row in tiny)
+    fractions = [row for row in tables["section_4_sample"] if row["reference"]]
+    assert len(fractions) == 8
+    assert [float(row["measured"]) for row in fractions] == pytest.approx(
+        [float(row["reference"]) for row in fractions], abs=1e-5
     )
 
 
 @pytest.mark.long
 def test_grubjoin(tmp_path: Path) -> None:
     tables = measured("grubjoin", tmp_path)
-    assert len(tables) == 9
+    assert len(tables) == 10
     gains = [r for r in tables["figure_11_rates"] if r["measure"] == "gain (%)"]
     by_rate = {
         rate: [

@@ -7,10 +7,12 @@ from time import perf_counter
 import pytest
 
 from experiments.star_streaming.efficacy import KNOWN, MEMORY, SJA
-from experiments.star_streaming.online import HEURISTICS, RAND, WINDOW, shed
+from experiments.star_streaming.heuristics import shed
+from experiments.star_streaming.online import HEURISTICS, RAND, WINDOW
 from experiments.star_streaming.rand import random_shedding
 from experiments.star_streaming.streams import drawn
 from shedjoin.lab.offline import star_join, star_optimum
+from shedjoin.policies import Rand
 
 pytestmark = [pytest.mark.bench, pytest.mark.long]
 
@@ -25,11 +27,20 @@ def test_sizes_are_those_of_independent_simulations() -> None:
     for memory, random in zip(MEMORY, RANDOM, strict=True):
         largest = star_optimum(archive, rows=memory, most="results")
         best = star_optimum(archive, rows=memory)
-        shed = random_shedding(archive, memory, 1)
+        anew = random_shedding(archive, memory, 1)
         assert largest.size == KNOWN[SJA][memory]
         assert best.size <= largest.size
-        assert shed.importance < largest.importance < best.importance < exact.importance
-        assert shed.size == pytest.approx(random, rel=0.15)
+        assert anew.importance < largest.importance < best.importance < exact.importance
+        assert anew.size == pytest.approx(random, rel=0.15)
+
+
+def test_one_lot_for_life_finds_more_than_a_draw_at_each_shed() -> None:
+    archive = drawn(1)
+    for seed in (0, 1):
+        anew = random_shedding(archive, 2, seed)
+        assert anew.size == pytest.approx(RANDOM[0], rel=0.05)
+        one_lot = shed(archive, Rand(seed=seed), 2, 10)
+        assert one_lot.matched > 1.15 * anew.size
 
 
 @pytest.mark.parametrize("memory", MEMORY)
@@ -57,7 +68,7 @@ def test_heuristics_come_in_the_order_of_the_paper() -> None:
         archive = drawn(seed, rows=2000, window=WINDOW)
         best = star_optimum(archive, rows=10).importance
         for name, policy in HEURISTICS.items():
-            found[name].append(shed(archive, policy, 10))
+            found[name].append(shed(archive, policy, 10, WINDOW).importance)
             assert found[name][-1] <= best
         found[RAND].append(random_shedding(archive, 10, seed).importance)
     mean = {name: sum(each) / len(each) for name, each in found.items()}

@@ -81,10 +81,10 @@ def greedy_harvest(
     results. Here, work that is left is spent on further basic windows, the cheapest
     first, because scores are estimates. If work is left after basic windows were
     removed, some are added. "double" chooses by the number of steps, as the paper does,
-    and not by the results. In the paper's example with basic windows of half the
-    window, "double" finds 165 results at z = 0.75. There "grow" finds 180, which is the
-    optimum. If one basic window of each hop is too much work, the paper finds nothing.
-    Here ``harvest_by_chance`` is used.
+    and not by the results. For the load of the example below, "double" finds 165
+    results with 0.75 of the work. There "grow" finds 180, which is the optimum. If one
+    basic window of each hop is too much work, the paper finds nothing. Here
+    ``harvest_by_chance`` is used.
 
     *Guarantee.* None, it is a heuristic. The figures are for "delta", and compare its
     results with those of the optimum. With m = 3 and n = 10, the mean ratio is at least

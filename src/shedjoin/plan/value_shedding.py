@@ -64,9 +64,9 @@ def value_probe_no_insert(
 
     *Symbols.* ``load.left`` f_L(v) lambda_L, ``load.right`` f_R(v) lambda_R.
 
-    *Departures.* [1]_ uses PROB as a filter that drops arrivals before they probe, and
-    finds it worse than ``online_max_subset``. As an order of insertions, PROB is never
-    worse than ``online_max_subset``.
+    *Departures.* [1]_ uses PROB as a filter that drops arrivals before they probe
+    (``lab.plan.prob_filter``), and finds it worse than ``online_max_subset``. As an
+    order of insertions, PROB is never worse than ``online_max_subset``.
 
     *Guarantee.* Optimal: it solves the linear program over all chances. At most one
     chance lies between 0 and 1. If rows of several values or streams yield the same,
@@ -99,7 +99,7 @@ def value_probe_no_insert(
     needed = stored * (costs.update + yields * costs.match)
     best_first = np.argsort(-yields, kind="stable")
     chances = np.empty_like(stored)
-    chances[best_first] = _filled(work, needed[best_first])
+    chances[best_first] = filled(work, needed[best_first])
     shares = chances[: left.size], chances[left.size :]
     return _predicted(np.ones(left.size, dtype=np.bool_), shares, load, costs)
 
@@ -167,10 +167,15 @@ def online_max_subset(work: float, load: ValueLoad, *, costs: Costs) -> ValueShe
     return _predicted((left > 0) | (right > 0), (left, right), load, costs)
 
 
-def _filled(work: float, needed: FloatArray) -> FloatArray:
+def filled(work: float, needed: FloatArray) -> FloatArray:
     """Share of each item that fits, if items are taken in order until all work is used.
 
     An item that needs no work always fits.
+
+    Examples
+    --------
+    >>> filled(2.5, np.array([1.0, 2.0, 1.0])).tolist()
+    [1.0, 0.75, 0.0]
     """
     before = np.cumsum(needed) - needed
     fits = (needed <= 0) | (before + needed <= work * FITS)

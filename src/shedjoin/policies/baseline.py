@@ -132,7 +132,8 @@ class Rand(Policy):
     and its arrival number. The row with the lowest lot is shed. The residents are then
     a uniform sample of the unexpired arrivals. The paper draws anew at each shed, which
     favours later rows. RAND-S of the star-streaming paper draws anew as well, and is
-    not this policy: the experiments have a simulation of it.
+    not this policy: the experiments have a simulation of it. With one lot for life some
+    rows stay long, so that with little memory more results are found.
 
     *Guarantee.* A uniform sample of the rows, not of the results.
 

@@ -73,7 +73,10 @@ class Harvest(PredicatePolicy):
     work. If neither promises a tenth more results than random arrivals would have, a
     random part of the arrivals is compared with all buckets. Orders are compared by
     what they find with the available work, not by selectivity alone. The work that was
-    done is compared with the throttle, and a difference is made up for.
+    done is compared with the throttle, and a difference is made up for. Rows are kept
+    until they expire. Section 7 of the paper would drop those that no direction selects
+    any more. But arrivals are learned from by comparing them with all rows, and all
+    rows are needed as soon as the throttle opens.
 
     *Guarantee.* None: a heuristic. Results are a part of those of the exact join. While
     the throttle is open, they are all of them.

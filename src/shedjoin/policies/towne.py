@@ -1,7 +1,8 @@
 """Policies of Towne, Zhu, Zuzarte and Hou (CASCON 2007), with and without a relation.
 
-Their random baseline is :class:`~shedjoin.policies.Rand`. Rule (8) of the paper sheds
-rows whose relation rows have all ended. Here it acts once per micro-batch, when the
+Their random baseline, RAND-S, draws anew at each shed. It is not a policy here: rows of
+:class:`~shedjoin.policies.Rand` draw one lot for life. Rule (8) of the paper sheds rows
+whose relation rows have all ended. Here it acts once per micro-batch, when the
 watermark has passed these ends: a row that comes late could still match.
 """
 

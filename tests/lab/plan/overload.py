@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from hypothesis import strategies as st
 
 from shedjoin.lab.plan import Costs, JoinLoad, ValueLoad
 from shedjoin.plan.model import FloatArray
+
+from .figures import zipf
 
 
 class Setting(NamedTuple):
@@ -49,3 +52,24 @@ def by_value(
 ) -> ValueLoad:
     """Both streams at one rate and with one window."""
     return ValueLoad(rate * left, rate * right, window, window)
+
+
+TINY = by_value(np.array([0.6, 0.3, 0.1]), np.array([0.1, 0.3, 0.6]), 10, 5)
+TINY_COSTS = Costs(update=0.05, match=0.01)
+
+DIRECT = by_value(zipf(1), zipf(1), 100, 10)
+INVERSE = by_value(zipf(1)[::-1], zipf(1), 100, 10)
+STEEP_INVERSE = by_value(zipf(2)[::-1], zipf(2), 100, 10)
+STEEP_DIRECT = by_value(zipf(2), zipf(2), 100, 10)
+
+rates = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=8
+)
+loads = st.builds(
+    lambda pairs, *windows: ValueLoad(*np.transpose(pairs), *windows),
+    rates,
+    st.integers(0, 5),
+    st.integers(0, 5),
+)
+price = st.one_of(st.just(0.0), st.floats(1e-3, 1))
+prices = st.builds(Costs, price, price)

@@ -27,30 +27,18 @@ from shedjoin.lab.plan import (
 )
 from shedjoin.plan.model import FloatArray
 
-from .figures import zipf
-from .overload import by_value
+from .overload import (
+    DIRECT,
+    INVERSE,
+    STEEP_DIRECT,
+    STEEP_INVERSE,
+    TINY,
+    TINY_COSTS,
+    loads,
+    prices,
+)
 
 Optimum = Callable[..., ValueShedding]
-
-TINY = by_value(np.array([0.6, 0.3, 0.1]), np.array([0.1, 0.3, 0.6]), 10, 5)
-TINY_COSTS = Costs(update=0.05, match=0.01)
-
-DIRECT = by_value(zipf(1), zipf(1), 100, 10)
-INVERSE = by_value(zipf(1)[::-1], zipf(1), 100, 10)
-STEEP_INVERSE = by_value(zipf(2)[::-1], zipf(2), 100, 10)
-STEEP_DIRECT = by_value(zipf(2), zipf(2), 100, 10)
-
-rates = st.lists(
-    st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=8
-)
-loads = st.builds(
-    lambda pairs, *windows: ValueLoad(*np.transpose(pairs), *windows),
-    rates,
-    st.integers(0, 5),
-    st.integers(0, 5),
-)
-price = st.one_of(st.just(0.0), st.floats(1e-3, 1))
-prices = st.builds(Costs, price, price)
 
 
 def items(load: ValueLoad, costs: Costs) -> tuple[FloatArray, FloatArray]:

@@ -30,7 +30,7 @@ class Choices(NamedTuple):
 def max_subset(
     work: float, graph: MatchGraph, *, costs: Costs, induced: bool = False
 ) -> Subset:
-    """The most matches that any way to shed can find with an amount of work [1]_.
+    """Choose most matches among those that an amount of work suffices for [1]_.
 
     Parameters
     ----------
@@ -56,7 +56,10 @@ def max_subset(
     F(G').
 
     *Departures.* The work may be used up: F(G') <= K as in the definitions, while the
-    text asks for less than K. Definition 6 misplaces the parenthesis in it.
+    text asks for less than K. Definition 6 misplaces the parenthesis in it. Every row
+    of a match counts as stored, as in the paper. Schemes that let rows probe without
+    storing them, such as ``plan.value_probe_no_insert``, do less work per match, and
+    may find more.
 
     *Guarantee.* Exact.
 

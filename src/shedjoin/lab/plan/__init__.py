@@ -1,8 +1,16 @@
 """Planners and formulas of the papers: recall, samples, harvests, divisions."""
 
 from shedjoin.lab.plan.allocate import Allocation, allocate, memory_for, proportional
+from shedjoin.lab.plan.allocate_error import (
+    ErrorAllocation,
+    ErrorModel,
+    SampledAggregate,
+    allocate_errors,
+)
 from shedjoin.lab.plan.cluster_sampling import Inclusion, eq_fraction, pps_inclusion
 from shedjoin.lab.plan.harvest_best import best_harvest
+from shedjoin.lab.plan.harvest_memory import kept_windows
+from shedjoin.lab.plan.prob_filter import Filter, prob_filter
 from shedjoin.lab.plan.recall import (
     AgeModel,
     FrequencyModel,
@@ -57,6 +65,9 @@ __all__ = [
     "Allocation",
     "ConcaveModel",
     "Costs",
+    "ErrorAllocation",
+    "ErrorModel",
+    "Filter",
     "FrequencyModel",
     "Harvest",
     "HarvestLoad",
@@ -68,12 +79,14 @@ __all__ = [
     "Model",
     "RandomDrop",
     "RandomShedding",
+    "SampledAggregate",
     "SamplingErrors",
     "Split",
     "ValueLoad",
     "ValueShedding",
     "admitted",
     "allocate",
+    "allocate_errors",
     "best_harvest",
     "cluster_variance",
     "coin_flip",
@@ -88,6 +101,7 @@ __all__ = [
     "insert_no_probe",
     "join_orders",
     "k_opt",
+    "kept_windows",
     "lag_scores",
     "memory_for",
     "online_max_subset",
@@ -97,6 +111,7 @@ __all__ = [
     "predicted_shedding",
     "price_of_work",
     "priorities",
+    "prob_filter",
     "probe_no_insert",
     "proportional",
     "random_drop",

@@ -66,7 +66,8 @@ def allocate(
     *Symbols.* ``total`` M, ``weights`` w, ``memory_for`` f(q).
 
     *Departures.* A join with recall 1 needs no more memory, and what is left goes to
-    the others. The paper would stop there.
+    the others. The paper would stop there. ``allocate_errors`` is the same for errors
+    of aggregates.
 
     *Guarantee.* Max-min to twelve digits for continuous models.
 
@@ -85,15 +86,7 @@ def allocate(
     >>> [round(memory, 3) for memory in plan.memory], round(plan.minimum, 3)
     ([1.0, 3.0], 0.75)
     """
-    _check(total, joins)
-    shares = [1.0] * len(joins) if weights is None else list(weights)
-    if len(shares) != len(joins):
-        raise ParameterError(
-            f"{len(shares)} weights were passed for {len(joins)} joins.",
-            fix="pass one weight for each join.",
-        )
-    for share in shares:
-        positive("weight", share)
+    shares = shares_of(total, joins, weights)
 
     def needed(level: float) -> tuple[float, ...]:
         wanted = (min(1.0, level * share) for share in shares)
@@ -142,7 +135,7 @@ def proportional(total: float, joins: Sequence[Model]) -> Allocation:
     >>> proportional(4, [easy, hard])
     Allocation(memory=(2.0, 2.0), recall=(1.0, 0.5))
     """
-    _check(total, joins)
+    shares_of(total, joins, None)
     demand = sum(join.demand for join in joins)
     part = min(1.0, total / demand) if demand > 0 else 1.0
     return _foreseen(tuple(part * join.demand for join in joins), joins)
@@ -170,12 +163,24 @@ def memory_for(model: Model, recall: float) -> float:
     return high
 
 
-def _check(total: float, joins: Sequence[Model]) -> None:
+def shares_of(
+    total: float, joins: Sequence[object], weights: Sequence[float] | None
+) -> list[float]:
+    """Check what is to be divided, and return the weight of each join."""
     at_least_zero("total", total)
     if not joins:
         raise ParameterError(
             "There is no join to give memory to.", fix="pass at least one model."
         )
+    shares = [1.0] * len(joins) if weights is None else list(weights)
+    if len(shares) != len(joins):
+        raise ParameterError(
+            f"{len(shares)} weights were passed for {len(joins)} joins.",
+            fix="pass one weight for each join.",
+        )
+    for share in shares:
+        positive("weight", share)
+    return shares
 
 
 def _foreseen(memory: tuple[float, ...], joins: Sequence[Model]) -> Allocation:
