@@ -25,7 +25,6 @@ from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.spool import Spool
 from shedjoin.spark.wire import CONTROL
 from shedjoin.spark.worker import local_property, settle_worker
-from shedjoin.spec.report import Report
 from shedjoin.spec.streams import JoinSpec
 
 if TYPE_CHECKING:
@@ -161,10 +160,10 @@ class JoinProcessor(Shipped, StatefulProcessor):
             rows = [blob for blob in blobs if blob.stream != CONTROL]
             watermark_ms = timer.getCurrentWatermarkInMs()
             messages = self._messages(blobs)
-            joined = shard.run(rows, watermark_ms, woken=woken, messages=messages)
+            step = shard.run(rows, watermark_ms, woken=woken, messages=messages)
         else:
-            joined = shard.run_once(blobs)
-        for frame in _frames(joined, self._spec.names):
+            step = shard.run_once(blobs)
+        for frame in _frames(step, self._spec.names):
             if self._steered:
                 frame["record"] = None
             yield frame
@@ -192,22 +191,16 @@ def _blobs(frames: Iterable[pd.DataFrame]) -> Iterator[Blob]:
                 yield Blob(int(stream), digest, blob)
 
 
-def _frames(joined: Step, streams: Sequence[str]) -> Iterator[pd.DataFrame]:
+def _frames(step: Step, streams: Sequence[str]) -> Iterator[pd.DataFrame]:
     """Joined rows as they come, and the counts at the end."""
-    reports: list[Report] = []
-
-    def batches() -> Step:
-        reports.append((yield from joined))
-        return reports[0]
-
-    cut = (piece for batch in batches() for piece in pieces(batch, PIECE_BYTES))
+    cut = (piece for batch in step for piece in pieces(batch, PIECE_BYTES))
     cells: list[bytes] = []
     for group in grouped(cut, PIECE_BYTES):
         cells.append(encode_rows(group, group[0].schema).to_pybytes())
         if len(cells) == _FRAME_BLOBS:
             yield _frame(cells, [None] * len(cells))
             cells = []
-    counts = [float(count) for count in reports[0].counts(streams).values()]
+    counts = [float(count) for count in step.report.counts(streams).values()]
     if cells or any(counts):
         yield _frame([*cells, None], [*[None] * len(cells), counts])
 

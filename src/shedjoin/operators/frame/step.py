@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob, Chunk, chunks
 from shedjoin.columns.hot import Hot
-from shedjoin.operators.frame.join import Step
+from shedjoin.operators.frame.join import Running, as_step
 from shedjoin.spec.report import Report
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import Payload
@@ -46,13 +46,14 @@ class WindowedStore(Protocol):
         """Remove residents that nothing can match any more."""
 
 
+@as_step
 def windowed_step(
     store: WindowedStore,
     joined_rows: JoinedRows,
     blobs: Sequence[Blob],
     watermark_ms: int,
     admitted: Callable[[Chunk], Chunk] | None = None,
-) -> Step:
+) -> Running:
     """Join the arrivals of a micro-batch and remove what has expired.
 
     Rows are late by the watermark of the micro-batch *before*, which the store

@@ -12,7 +12,14 @@ from shedjoin.columns.arrivals import Blob, row_counts
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.schema import as_stored
 from shedjoin.operators.frame.completeness import Completeness
-from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.join import (
+    Opening,
+    Residents,
+    Residing,
+    Running,
+    Step,
+    as_step,
+)
 from shedjoin.operators.frame.step import windowed_step
 from shedjoin.operators.multiway.harvesting import Harvesting
 from shedjoin.operators.multiway.hops import joined_rows
@@ -121,17 +128,19 @@ class MultiwayJoin:
         self._completeness.begin(horizon_us)
         return self._limited_step(load, arrived, watermark_ms)
 
+    @as_step
     def _limited_step(
         self, load: Harvesting, arrived: Sequence[Blob], watermark_ms: int
-    ) -> Step:
+    ) -> Running:
         coming = None
         if load.throttled:
             coming = row_counts(arrived, len(self.spec.streams))
         load.begin(coming)
-        report = yield from windowed_step(
+        step = windowed_step(
             self.store, load.joined, arrived, watermark_ms, load.admitted
         )
-        return load.end(report)
+        yield from step
+        return load.end(step.report)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Return the part of the directory; the tiers can be rebuilt from the rows."""

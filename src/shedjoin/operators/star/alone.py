@@ -21,7 +21,8 @@ from shedjoin.operators.frame.join import (
     Opening,
     Residents,
     Residing,
-    Step,
+    Running,
+    as_step,
 )
 from shedjoin.operators.frame.results import room_for
 from shedjoin.operators.star.relation import late_changes
@@ -156,7 +157,8 @@ class RelationJoin:
         logs = directory.own["relation"]["ends"]
         return [*segments, *(number for number, _, _ in logs)]
 
-    def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
+    @as_step
+    def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Running:
         """Change the relation, then join the arrivals of a micro-batch with it."""
         store, relation = self.store, self.store.relation
         passed_us = self.spec.late_us(_STREAM, store.late_ms)

@@ -13,7 +13,7 @@ from shedjoin.kernels.partners import Ranges
 from shedjoin.operators.budgeted.step import budgeted_step
 from shedjoin.operators.frame.combine import Met, joined_columns
 from shedjoin.operators.frame.completeness import Measured
-from shedjoin.operators.frame.join import Step
+from shedjoin.operators.frame.join import Running, as_step
 from shedjoin.operators.frame.results import gathered, room_within, row_bytes
 from shedjoin.operators.frame.worth import combined
 from shedjoin.operators.star.budgeted_store import BudgetedStarStore
@@ -25,9 +25,10 @@ from shedjoin.types import IntArray
 LEFT, RIGHT = SIDES
 
 
+@as_step
 def budgeted_star_step(
     store: BudgetedStarStore, blobs: Sequence[Blob], watermark_ms: int
-) -> Step:
+) -> Running:
     """Change the relation, then join the arrivals of a micro-batch, and shed.
 
     A new relation row joins the residents of both streams that are still there.
@@ -56,9 +57,10 @@ def budgeted_star_step(
                     matched += batch.num_rows
                     yield batch
     before = Measured(matched, gained)
-    report = yield from budgeted_step(store, blobs, watermark_ms, before)
+    step = budgeted_step(store, blobs, watermark_ms, before)
+    yield from step
     return replace(
-        report,
+        step.report,
         changes=changes,
         changes_late=late,
         relation=store.relation.rows.count_after(store.passed_us),

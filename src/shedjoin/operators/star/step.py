@@ -9,7 +9,7 @@ from functools import partial
 import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob, pieces_of
-from shedjoin.operators.frame.join import Step
+from shedjoin.operators.frame.join import Running, as_step
 from shedjoin.operators.frame.step import windowed_step
 from shedjoin.operators.star.matches import joined_arrivals, joined_relation
 from shedjoin.operators.star.relation import late_changes, waited_until
@@ -17,7 +17,8 @@ from shedjoin.operators.star.store import StarStore
 from shedjoin.spec.relation import RELATION
 
 
-def star_step(store: StarStore, blobs: Sequence[Blob], watermark_ms: int) -> Step:
+@as_step
+def star_step(store: StarStore, blobs: Sequence[Blob], watermark_ms: int) -> Running:
     """Change the relation, then join the arrivals of a micro-batch.
 
     A new relation row first joins the residents of both streams. Then arrivals are
@@ -40,7 +41,9 @@ def star_step(store: StarStore, blobs: Sequence[Blob], watermark_ms: int) -> Ste
             matched += batch.num_rows
             yield batch
     joined = partial(joined_arrivals, store)
-    report = yield from windowed_step(store, joined, blobs, watermark_ms)
+    step = windowed_step(store, joined, blobs, watermark_ms)
+    yield from step
+    report = step.report
     active = store.relation.rows.count_after(store.passed_us)
     return replace(
         report,
