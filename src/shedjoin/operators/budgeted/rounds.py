@@ -13,13 +13,13 @@ from shedjoin.kernels.round import (
     DONE,
     EVICTED,
     GROW,
+    NO_LOOKS,
     NO_ROOM,
     REFUSED,
     RETAIN,
     STORED,
     Arriving,
     Found,
-    Looks,
 )
 from shedjoin.kernels.rounds import probe_then_insert
 from shedjoin.models.meter import Results
@@ -31,7 +31,7 @@ from shedjoin.operators.budgeted.miniature import InMiniature
 from shedjoin.operators.budgeted.partners import Partners
 from shedjoin.operators.budgeted.stops import Stops
 from shedjoin.operators.budgeted.store import BudgetedStore
-from shedjoin.operators.budgeted.through import LOOKS, Counted, Through
+from shedjoin.operators.budgeted.through import LOOKS, Counted
 from shedjoin.operators.budgeted.verbs import Verbs
 from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.operators.frame.sharing import Share
@@ -88,7 +88,7 @@ class Rounds:
         self._looks_ahead = (
             self._probes_first and self._steady and not counts_matches
         ) and not (self._rules.tosses and store.table.has_coins)
-        self._looks_ahead &= store.through is None
+        self._looks_ahead &= not store.through.relates
         self.verbs = Verbs(shedding, store.spec.keeps_us, probes=probes)
         self.stops = Stops(store, self._rules, self.verbs, self._block_rows)
         self.room = Room(self._rules, store.lags)
@@ -173,8 +173,7 @@ class Rounds:
 
     def _show_models(self) -> None:
         """Give the policy the models as they are now."""
-        through, models = self._store.through, self._store.models
-        self.verbs.models = models if through is None else through.models(models)
+        self.verbs.models = self._store.through.models(self._store.models)
 
     def _block_end(self, start: int) -> int:
         """End of a block: at a multiple of its size, or at the end of an instant."""
@@ -187,8 +186,7 @@ class Rounds:
             )
         if self._steady:
             number, rows = int(self._facts["next_number"]), self._rows_of_block()
-            if self._store.through is not None:
-                rows = min(rows, max(1, LOOKS // self._store.through.most))
+            rows = min(rows, max(1, LOOKS // self._store.through.most))
             end = start + rows - number % rows
         else:
             end = start + 1
@@ -209,9 +207,8 @@ class Rounds:
 
     def _block(self, start: int, end: int) -> Iterator[Pairs]:
         arrivals, number = self._arrivals, int(self._facts["next_number"])
-        through, rows = self._store.through, slice(start, end)
-        looks = None
-        if through is not None:
+        through, rows, looks = self._store.through, slice(start, end), NO_LOOKS
+        if through.relates:
             looks = through.looks(
                 arrivals.stream[rows], arrivals.key[rows], arrivals.time[rows]
             )
@@ -220,8 +217,8 @@ class Rounds:
         time, stream = int(arrivals.time[start]), int(arrivals.stream[start])
         clock = self._store.table.clock_with(time, stream)
         arriving = self.verbs.arriving(arrivals, start, end, number, clock)
-        if through is not None and looks is not None:
-            arriving = self._related(arriving, looks, through)
+        if through.relates:
+            arriving = self._related(arriving._replace(looks=looks))
         if self._rules.all_probe:
             peers = peers_of(arriving.stream, arriving.key, arriving.time)
             arriving = arriving._replace(peers=peers)
@@ -244,20 +241,20 @@ class Rounds:
             oldest = self._store.table.oldest
             self._store.thresholds.advance(number, out.raised, oldest)
 
-    def _related(self, arriving: Arriving, looks: Looks, through: Through) -> Arriving:
-        """Add the keys that arrivals look for in the relation.
+    def _related(self, arriving: Arriving) -> Arriving:
+        """Let arrivals expire when nothing is related to them any more.
 
         If the relation is fixed, an arrival without a relation row will never have one,
         so it cannot match. It is not stored, and this does not count as shedding.
         """
+        through, looks = self._store.through, arriving.looks
         if through.is_fixed:
             alone = looks.first[1:] == looks.first[:-1]
             arriving.does[alone] &= ~RETAIN
             streams = len(self._rules.keep)
             self.alone += np.bincount(arriving.stream[alone], minlength=streams)
         until = through.expiry(arriving.stream, arriving.key, arriving.time, looks)
-        expiry = np.minimum(arriving.expiry, until)
-        return arriving._replace(looks=looks, expiry=expiry)
+        return arriving._replace(expiry=np.minimum(arriving.expiry, until))
 
     def _count_results(self, found: Found) -> IntArray:
         """Add results to the counted arrivals.

@@ -40,8 +40,7 @@ def budgeted_step(
     rounds.value_residents()
     rounds.room.tally[EVICTED] += store.shed_surplus()
     matched = ahead = 0
-    through = store.through
-    same_keys = None if through is None else through.same_keys
+    same_keys = store.through.same_keys
     part: Ordered | None = None
     for following in arrivals.parts([share.since_us for share in shares[1:]]):
         if part is not None:

@@ -12,7 +12,7 @@ from shedjoin.models.learned import Models
 from shedjoin.operators.budgeted.layout import slot_bytes
 from shedjoin.operators.budgeted.rewriting import is_dense, tidy
 from shedjoin.operators.budgeted.table import SlotTable
-from shedjoin.operators.budgeted.through import Through
+from shedjoin.operators.budgeted.through import OWN_KEYS, Through
 from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.join import Opening
 from shedjoin.operators.frame.kept_models import KeptModels
@@ -98,8 +98,8 @@ class BudgetedStore:
         self.revalued = False
         self.scored_us: int | None = None
         """The clock when all residents were last scored by their partners."""
-        self.through: Through | None = None
-        """The relation, if matches depend on one."""
+        self.through: Through = OWN_KEYS
+        """Says which keys match: equal ones, or those that a relation has."""
         self.gains: list[tuple[int, float]] = []
         self.not_adopted = np.zeros(len(spec.streams), np.int64)
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from shedjoin.columns.arrivals import Blob, pieces_of
 from shedjoin.kernels.partners import Ranges
 from shedjoin.operators.budgeted.step import budgeted_step
-from shedjoin.operators.frame.combine import Met, joined_columns
+from shedjoin.operators.frame.combine import Met, combine_rows
 from shedjoin.operators.frame.completeness import Measured
 from shedjoin.operators.frame.join import Running, as_step
 from shedjoin.operators.frame.results import gathered, room_within, row_bytes
@@ -39,8 +39,7 @@ def budgeted_star_step(
     parts = list(pieces_of(blobs, RELATION))
     if parts:
         rows = pa.concat_batches(parts)
-        fixed = store.through is not None and store.through.is_fixed
-        applied = store.relation.apply(rows, table=fixed)
+        applied = store.relation.apply(rows, table=store.through.is_fixed)
         alive = store.table.alive()
         times = store.table.residents(alive, store.spec.keeps_us, None).time
         changes = rows.num_rows
@@ -113,7 +112,4 @@ def _results(
         place = store.table.places[slots]
         rows = gathered(store.payload.by_place(place), place.size)
         met.append(Met(rows, np.arange(place.size)))
-    if not store.spec.direct and store.through is not None:
-        same = store.through.same_keys(met)
-        met = [Met(each.rows, each.at[same]) for each in met]
-    yield from joined_columns(store.spec, met)
+    yield from combine_rows(store.spec, met, same_keys=store.through.same_keys)

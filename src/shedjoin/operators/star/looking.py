@@ -34,8 +34,9 @@ class RelationLooks:
         Its relation rows.
     """
 
+    relates = True
+
     def __init__(self, spec: JoinSpec, relation: RelationStore | FixedRelation) -> None:
-        self._spec = spec
         self._relation = relation
         form = spec.relation
         if form is None:
@@ -102,20 +103,19 @@ class RelationLooks:
         """Models as a policy sees them."""
         return RelatedModels(models, self._relation.rows)
 
-    def same_keys(self, met: Sequence[Met]) -> BoolArray:
+    def same_keys(self, spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
         """Compare true keys of rows that have met: different ones may share a hash."""
-        keys = [self._hashed(side, each) for side, each in zip(SIDES, met, strict=True)]
+        keys = [
+            hot_columns(each.rows, spec.streams[side], direct=spec.direct).key[each.at]
+            for side, each in zip(SIDES, met, strict=True)
+        ]
         same = np.zeros(met[0].at.size, np.bool_)
         for at, slot in self._relation.rows.of_both(*keys):
             rows, alike = self._relation.taken(slot), np.ones(at.size, np.bool_)
             for side, each in zip(SIDES, met, strict=True):
-                names = self._spec.streams[side].keys
+                names = spec.streams[side].keys
                 for name, key in zip(key_names(side, len(names)), names, strict=True):
                     own = each.rows.column(key).take(pa.array(each.at[at]))
                     alike &= equal_rows(rows.column(name), own)
             same[at[alike]] = True
         return same
-
-    def _hashed(self, side: int, met: Met) -> IntArray:
-        stream = self._spec.streams[side]
-        return hot_columns(met.rows, stream, direct=self._spec.direct).key[met.at]
