@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -51,6 +52,20 @@ _RENEWED = 1.0 / 16.0
 of the results."""
 
 
+class _Block(NamedTuple):
+    """Arrivals of a block, and how the models count them and their results.
+
+    ``came`` has what the policy lets arrivals do, including those that are too large.
+    """
+
+    start: int
+    arriving: Arriving
+    came: Arriving
+    counted: Counted
+    watched: BoolArray
+    results: Results
+
+
 class Rounds:
     """Takes the arrivals of one micro-batch through the table, part by part.
 
@@ -63,13 +78,6 @@ class Rounds:
     probes : bool
         Whether arrivals meet residents.
     """
-
-    _arrivals: Ordered
-    _watched: BoolArray
-    _counted: Counted
-    _results: Results
-    _lookahead: LookAhead
-    _arriving: Arriving
 
     def __init__(
         self, store: BudgetedStore, shedding: Shedding, *, probes: bool = True
@@ -106,43 +114,27 @@ class Rounds:
         Between two parts, residents may move to other slots. So candidates are
         forgotten first.
         """
-        self._arrivals = arrivals
         self._show_models()
         self.stops.forget()
         if np.isfinite(arrivals.importance).any():
             self._facts["valued"] = 1
         self._rules = self._rules._replace(valued=int(self._facts["valued"]))
-        self._lookahead = LookAhead(self._rules, ROOM_FOR * self._looks_ahead)
-        done, total = 0, arrivals.key.size
-        while done < total:
-            end = self._block_end(done)
+        lookahead = LookAhead(self._rules, ROOM_FOR * self._looks_ahead)
+        scheme, done = self._shedding.recompute, 0
+        while done < arrivals.key.size:
+            end = self._block_end(arrivals.time, done)
             gained = float(self.room.sums["gained"])
-            models, load = self._store.models, self.verbs.load
-            load.pace(self._store)
-            matched, since = 0, models.clock_us
-            for pairs in self._block(done, end):
+            self.verbs.load.pace(self._store)
+            matched, since = 0, self._store.models.clock_us
+            block = self._prepared(arrivals, done, end)
+            for found in self._found(block, lookahead):
+                pairs = self._counted_pairs(found, arrivals, block)
                 matched += pairs.arrival.size
                 yield pairs
-            # Before the models count these arrivals: otherwise sampled rows would be
-            # scored with knowledge of the matches that they are about to have.
-            clock = self._store.table.clock_us
-            fade = models.frequency.faded(max(since, clock) - since)
-            self._miniature.observe(self._arriving, fade)
-            exact = models.meter.exact
-            if self._counted.key.size:
-                models.observe(
-                    *self._counted[:5],
-                    clock_us=clock,
-                    watched=self._watched,
-                    results=self._results,
-                )
-            exact = models.meter.exact - exact
-            if self._store.kept_models.make_room():
-                self._show_models()
-            load.count(self._store, end - done, matched, exact, fade)
-            if isinstance(self._shedding.recompute, Adaptive):
+            self._learn(block, since, matched)
+            if isinstance(scheme, Adaptive):
                 gained = float(self.room.sums["gained"]) - gained
-                self._judge(self._shedding.recompute, done, gained)
+                self._judge(scheme, int(arrivals.time[done]), gained)
             done = end
 
     def limit(self, share: Share) -> None:
@@ -175,9 +167,8 @@ class Rounds:
         """Give the policy the models as they are now."""
         self.verbs.models = self._store.through.models(self._store.models)
 
-    def _block_end(self, start: int) -> int:
+    def _block_end(self, time: IntArray, start: int) -> int:
         """End of a block: at a multiple of its size, or at the end of an instant."""
-        time = self._arrivals.time
         scheme = self._shedding.recompute
         if isinstance(scheme, Adaptive):
             unit = parse_duration(scheme.instant)
@@ -205,15 +196,16 @@ class Rounds:
         rows = 1 << max(part, _LEARNING_BLOCK).bit_length() - 1
         return min(rows, max(self._block_rows, _LEARNING_BLOCK))
 
-    def _block(self, start: int, end: int) -> Iterator[Pairs]:
-        arrivals, number = self._arrivals, int(self._facts["next_number"])
+    def _prepared(self, arrivals: Ordered, start: int, end: int) -> _Block:
+        """Ask the policy about the arrivals of a block; make room to count them."""
+        number = int(self._facts["next_number"])
         through, rows, looks = self._store.through, slice(start, end), NO_LOOKS
         if through.relates:
             looks = through.looks(
                 arrivals.stream[rows], arrivals.key[rows], arrivals.time[rows]
             )
-        self._counted = Counted.of(arrivals, rows, looks)
-        self._watched = self._store.models.make_room(*self._counted[:2])
+        counted = Counted.of(arrivals, rows, looks)
+        watched = self._store.models.make_room(*counted[:2])
         time, stream = int(arrivals.time[start]), int(arrivals.stream[start])
         clock = self._store.table.clock_with(time, stream)
         arriving = self.verbs.arriving(arrivals, start, end, number, clock)
@@ -226,20 +218,47 @@ class Rounds:
             arriving = self._partners.scored(arriving, clock)
             self.stops.recomputed += 1
             self.stops.forget()
-        self._arriving = arriving._replace(does=arriving.does.copy())
+        came = arriving._replace(does=arriving.does.copy())
         self._refuse_too_large(arriving)
-        out = self.room.empty(end - start, number)
+        results = Results(*np.zeros((2, counted.key.size)))
+        return _Block(start, arriving, came, counted, watched, results)
+
+    def _found(self, block: _Block, lookahead: LookAhead) -> Iterator[Found]:
+        """Take a block through the table; yield matches when their room is full."""
+        arriving = block.arriving
+        out = self.room.empty(arriving.key.size, arriving.first_number)
         if self._rules.tosses and arriving.coins.any():
             self._looks_ahead = False  # the number of a resident's matches matters
-        run = self._ahead if self._looks_ahead else self._one_by_one
-        counted = self._counted.key.size
-        self._results = Results(np.zeros(counted), np.zeros(counted))
-        for found in run(arriving, out):
-            row = self._count_results(found)
-            yield self.matches.given(found, arrivals, start, self._watched[row])
+        if self._looks_ahead:
+            yield from self._ahead(arriving, out, lookahead)
+        else:
+            yield from self._one_by_one(arriving, out)
         if self._rules.weighs:
             oldest = self._store.table.oldest
-            self._store.thresholds.advance(number, out.raised, oldest)
+            self._store.thresholds.advance(arriving.first_number, out.raised, oldest)
+
+    def _learn(self, block: _Block, since: int, matched: int) -> None:
+        """Count a block in the models, whose clock was at ``since`` before it.
+
+        This comes after all of its arrivals were joined. Otherwise sampled rows would
+        be scored with knowledge of the matches that they are about to have.
+        """
+        models, clock = self._store.models, self._store.table.clock_us
+        fade = models.frequency.faded(max(since, clock) - since)
+        self._miniature.observe(block.came, fade)
+        exact = models.meter.exact
+        if block.counted.key.size:
+            models.observe(
+                *block.counted[:5],
+                clock_us=clock,
+                watched=block.watched,
+                results=block.results,
+            )
+        exact = models.meter.exact - exact
+        if self._store.kept_models.make_room():
+            self._show_models()
+        rows = block.arriving.key.size
+        self.verbs.load.count(self._store, rows, matched, exact, fade)
 
     def _related(self, arriving: Arriving) -> Arriving:
         """Let arrivals expire when nothing is related to them any more.
@@ -256,18 +275,14 @@ class Rounds:
         until = through.expiry(arriving.stream, arriving.key, arriving.time, looks)
         return arriving._replace(expiry=np.minimum(arriving.expiry, until))
 
-    def _count_results(self, found: Found) -> IntArray:
-        """Add results to the counted arrivals.
-
-        Return, for each result, the index of its arrival among these.
-        """
+    def _counted_pairs(self, found: Found, arrivals: Ordered, block: _Block) -> Pairs:
+        """Count matches for the models, and return them as pairs."""
         matches = found.matches[: int(found.cursor[0]["found"])]
-        row = self._counted.place(matches["row"], matches["number"])
-        size = self._counted.key.size
-        count, gained = self._results
-        count += np.bincount(row, minlength=size)
-        gained += np.bincount(row, matches["worth"], minlength=size)
-        return row
+        row = block.counted.place(matches["row"], matches["number"])
+        count, gained = block.results
+        count += np.bincount(row, minlength=count.size)
+        gained += np.bincount(row, matches["worth"], minlength=count.size)
+        return self.matches.given(found, arrivals, block.start, block.watched[row])
 
     def _one_by_one(self, arriving: Arriving, out: Found) -> Iterator[Found]:
         kernel = probe_then_insert if self._probes_first else shed_then_join
@@ -286,22 +301,24 @@ class Rounds:
             else:
                 self.stops.help(why)
 
-    def _ahead(self, arriving: Arriving, out: Found) -> Iterator[Found]:
+    def _ahead(
+        self, arriving: Arriving, out: Found, lookahead: LookAhead
+    ) -> Iterator[Found]:
         """Find matches first, decide when rows leave, then keep valid matches."""
         rules, rows, cursor = self._rules, arriving.key.size, out.cursor[0]
         while cursor["row"] < rows:
             table, start = self._store.table.table, int(cursor["row"])
             cursor["run_start"] = self._facts["next_number"]
             out = self._for_leaving(arriving, out)
-            out = self._lookahead.watch(out, self._store.table.size, rows)
-            end = self._lookahead.look_up(start, arriving, table)
+            out = lookahead.watch(out, self._store.table.size, rows)
+            end = lookahead.look_up(start, arriving, table)
             while True:
                 candidates = self.stops.candidates
                 why = insert_until(end, rules, arriving, table, candidates, out)
                 if why in (DONE, GROW):
                     break
                 self.stops.help(why)
-            yield from self._lookahead.matches(start, arriving, table, out)
+            yield from lookahead.matches(start, arriving, table, out)
             if why == GROW:
                 self.stops.help(why)
 
@@ -324,10 +341,10 @@ class Rounds:
         count = np.bincount(arriving.stream[large], minlength=len(capacity))
         self.room.tally[[STORED, REFUSED]] += count
 
-    def _judge(self, scheme: Adaptive, start: int, gained: float) -> None:
+    def _judge(self, scheme: Adaptive, time_us: int, gained: float) -> None:
         """Make scores due if the last instants gained less than those before."""
         unit = parse_duration(scheme.instant)
-        instant = int(self._arrivals.time[start]) // unit
+        instant = time_us // unit
         worse = self._store.note_gain(instant, gained, scheme)
         if worse and self._partners is None:  # else all are scored anyway
             self._facts["sheds_left"] = 0
