@@ -21,8 +21,10 @@ from shedjoin.operators.frame.join import (
     as_step,
 )
 from shedjoin.operators.frame.step import windowed_step
-from shedjoin.operators.multiway.harvesting import Harvesting
+from shedjoin.operators.multiway.harvesting import Harvesting, edges_of
 from shedjoin.operators.multiway.hops import joined_rows
+from shedjoin.operators.multiway.lags import Edges
+from shedjoin.operators.multiway.learned import Learned
 from shedjoin.operators.multiway.store import MultiwayStore
 from shedjoin.operators.multiway.windows import FINE_PARTS, PARTS
 from shedjoin.spec.streams import JoinSpec
@@ -58,11 +60,10 @@ class MultiwayJoin:
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
-        self.harvesting: Harvesting | None = None
+        self._harvested: tuple[Learned, Edges] | None = None
         if self.spec.shedding is not None:
-            self.harvesting = Harvesting(
-                store, self.spec.shedding, completeness, learned
-            )
+            known = Learned.of(learned, len(store.streams))
+            self._harvested = known, edges_of(store)
 
     @classmethod
     def open(cls, opening: Opening) -> MultiwayJoin:
@@ -119,23 +120,23 @@ class MultiwayJoin:
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and remove what has expired."""
-        load = self.harvesting
+        shedding = self.spec.shedding
         horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
-        if load is None:
+        if shedding is None or self._harvested is None:
             joined = partial(joined_rows, self.store)
             step = windowed_step(self.store, joined, arrived, watermark_ms)
             return self._completeness.of_whole(step, horizon_us)
         self._completeness.begin(horizon_us)
+        coming = None
+        if shedding.throttle.active:
+            coming = row_counts(arrived, len(self.spec.streams))
+        load = Harvesting(self.store, self._completeness, *self._harvested, coming)
         return self._limited_step(load, arrived, watermark_ms)
 
     @as_step
     def _limited_step(
         self, load: Harvesting, arrived: Sequence[Blob], watermark_ms: int
     ) -> Running:
-        coming = None
-        if load.throttled:
-            coming = row_counts(arrived, len(self.spec.streams))
-        load.begin(coming)
         step = windowed_step(
             self.store, load.joined, arrived, watermark_ms, load.admitted
         )
@@ -146,6 +147,6 @@ class MultiwayJoin:
         """Return the part of the directory; the tiers can be rebuilt from the rows."""
         del changes
         facts = self.store.stored() | self._completeness.facts()
-        if self.harvesting is not None:
-            facts |= {"learned": self.harvesting.learned.facts()}
+        if self._harvested is not None:
+            facts |= {"learned": self._harvested[0].facts()}
         return facts
