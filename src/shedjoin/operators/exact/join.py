@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.arrivals import Blob, Chunk
 from shedjoin.columns.hot import hot_columns
 from shedjoin.columns.schema import as_stored
 from shedjoin.operators.exact.matches import joined_rows
@@ -100,10 +99,14 @@ class ExactJoin:
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and remove what has expired."""
-        joined = partial(joined_rows, self.store)
-        step = windowed_step(self.store, joined, arrived, watermark_ms)
+        step = windowed_step(self.store, self._taken_in, arrived, watermark_ms)
         horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
         return self._completeness.of_whole(step, horizon_us)
+
+    def _taken_in(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        """Join arrivals with the residents of other streams; make them residents."""
+        yield from joined_rows(self.store, chunk)
+        self.store.insert(chunk.stream, chunk.rows, chunk.hot)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Return the part of the directory; the index can be rebuilt from the rows."""

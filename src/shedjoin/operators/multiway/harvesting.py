@@ -158,11 +158,12 @@ class Harvesting:
         self._stored[stream] += chunk.rows.num_rows
         return chunk
 
-    def joined(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-        """Join arrivals with the residents that they look at."""
+    def taken_in(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        """Join arrivals with the residents that they look at; make them residents."""
         hops = Hops(self._store, chunk)
         yield from hops.joined(self._groups(chunk))
         self._looked += hops.looked
+        self._store.insert(chunk.stream, chunk.rows, chunk.hot)
 
     def end(self, report: Report) -> Report:
         """Learn from a micro-batch, and add to its report what was left out."""

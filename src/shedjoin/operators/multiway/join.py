@@ -22,7 +22,7 @@ from shedjoin.operators.frame.join import (
 )
 from shedjoin.operators.frame.step import windowed_step
 from shedjoin.operators.multiway.harvesting import Harvesting, edges_of
-from shedjoin.operators.multiway.hops import joined_rows
+from shedjoin.operators.multiway.hops import taken_in
 from shedjoin.operators.multiway.lags import Edges
 from shedjoin.operators.multiway.learned import Learned
 from shedjoin.operators.multiway.store import MultiwayStore
@@ -123,8 +123,9 @@ class MultiwayJoin:
         shedding = self.spec.shedding
         horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
         if shedding is None or self._harvested is None:
-            joined = partial(joined_rows, self.store)
-            step = windowed_step(self.store, joined, arrived, watermark_ms)
+            step = windowed_step(
+                self.store, partial(taken_in, self.store), arrived, watermark_ms
+            )
             return self._completeness.of_whole(step, horizon_us)
         self._completeness.begin(horizon_us)
         coming = None
@@ -138,7 +139,7 @@ class MultiwayJoin:
         self, load: Harvesting, arrived: Sequence[Blob], watermark_ms: int
     ) -> Running:
         step = windowed_step(
-            self.store, load.joined, arrived, watermark_ms, load.admitted
+            self.store, load.taken_in, arrived, watermark_ms, load.admitted
         )
         yield from step
         return load.end(step.report)

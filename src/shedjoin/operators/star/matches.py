@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from shedjoin.columns.arrivals import Chunk
 from shedjoin.columns.equality import equal_rows
+from shedjoin.columns.hot import Hot
 from shedjoin.columns.relating import key_names
 from shedjoin.operators.exact.ring import probed
 from shedjoin.operators.frame.combine import Met, joined_columns
@@ -37,10 +38,11 @@ class Found(NamedTuple):
     right: IntArray
 
 
-def joined_arrivals(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+def taken_in(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
     """Join arrivals with the residents to which a relation row relates them.
 
-    The relation row is active at both of their times.
+    The relation row is active at both of their times. Then they become residents. If
+    the relation is fixed, only those do that it relates to any row.
     """
     own, other = chunk.stream, 1 - chunk.stream
     relation, ring = store.relation.rows, store.rings[other]
@@ -56,8 +58,12 @@ def joined_arrivals(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
             store.longest_chain = max(store.longest_chain, steps)
             met = (at[hit], slot) if own == LEFT else (slot, at[hit])
             yield from _results(store, Found(row[hit], *met), chunk)
-    if store.fixed:
-        store.related = related
+    rows, hot = chunk.rows, chunk.hot
+    if store.fixed and not related.all():
+        rows = rows.filter(pa.array(related))
+        hot = Hot(hot.key[related], hot.time[related])
+    if rows.num_rows:
+        store.insert(own, rows, hot)
 
 
 def joined_relation(store: StarStore, grown: Grown) -> Iterator[pa.RecordBatch]:

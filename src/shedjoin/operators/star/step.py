@@ -11,7 +11,7 @@ import pyarrow as pa
 from shedjoin.columns.arrivals import Blob, pieces_of
 from shedjoin.operators.frame.join import Running, as_step
 from shedjoin.operators.frame.step import windowed_step
-from shedjoin.operators.star.matches import joined_arrivals, joined_relation
+from shedjoin.operators.star.matches import joined_relation, taken_in
 from shedjoin.operators.star.relation import late_changes, waited_until
 from shedjoin.operators.star.store import StarStore
 from shedjoin.spec.relation import RELATION
@@ -40,8 +40,7 @@ def star_step(store: StarStore, blobs: Sequence[Blob], watermark_ms: int) -> Run
         for batch in joined_relation(store, applied.grown):
             matched += batch.num_rows
             yield batch
-    joined = partial(joined_arrivals, store)
-    step = windowed_step(store, joined, blobs, watermark_ms)
+    step = windowed_step(store, partial(taken_in, store), blobs, watermark_ms)
     yield from step
     report = step.report
     active = store.relation.rows.count_after(store.passed_us)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from shedjoin.columns.hot import Hot
 from shedjoin.kernels.index import NEVER
@@ -20,7 +19,7 @@ from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import Blobs
 from shedjoin.state.payload import ROW_BITS, Payload, row_of, segment_of
 from shedjoin.state.workspace import Workspace
-from shedjoin.types import BoolArray, IntArray
+from shedjoin.types import IntArray
 
 
 class StarStore(WindowStore):
@@ -62,8 +61,6 @@ class StarStore(WindowStore):
         self.gone: list[IntArray] = []
         self.moved = np.zeros(0, np.int64)
         """Relation rows whose end moved in this micro-batch."""
-        self.related: BoolArray | None = None
-        """Flags of the coming residents that have a relation row."""
 
     def restore_without(self, blobs: Blobs, dead: IntArray) -> None:
         """Fill an empty workspace from what is stored, without rows that left."""
@@ -74,15 +71,6 @@ class StarStore(WindowStore):
             own = dead[np.isin(segment_of(dead), list(first))]
             slots = [first[number] for number in segment_of(own).tolist()]
             self.rings[stream].bury_each(np.array(slots, np.int64) + row_of(own))
-
-    def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
-        """Make rows residents; with a fixed relation, only rows that it relates."""
-        related, self.related = self.related, None
-        if related is not None and not related.all():
-            rows = rows.filter(pa.array(related))
-            hot = Hot(hot.key[related], hot.time[related])
-        if rows.num_rows:
-            super().insert(stream, rows, hot)
 
     def tidy_relation(self) -> None:
         """Rewrite segments of the relation; its rows may move to other slots.
