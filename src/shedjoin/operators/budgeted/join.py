@@ -18,10 +18,11 @@ from shedjoin.operators.budgeted.adoption import take_over
 from shedjoin.operators.budgeted.log import TableLog
 from shedjoin.operators.budgeted.origin import check_sample, drawn_by
 from shedjoin.operators.budgeted.step import budgeted_step
-from shedjoin.operators.budgeted.store import BudgetedStore, Paced, shedding_of
+from shedjoin.operators.budgeted.store import BudgetedStore, shedding_of
 from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.limits import Paced
 from shedjoin.operators.frame.sharing import Sharing
 from shedjoin.sampling.lags import restore_lags
 from shedjoin.sampling.thresholds import Thresholds

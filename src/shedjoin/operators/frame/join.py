@@ -82,6 +82,13 @@ Residents: TypeAlias = tuple[int, pa.RecordBatch]
 Residing: TypeAlias = Iterator[Residents]
 
 
+class GivenRelation(Protocol):
+    """A relation that does not change. It comes with the join and is not stored."""
+
+    def check(self, own: dict[str, Any]) -> None:
+        """Raise if stored rows came while the relation was another one."""
+
+
 class Opening(NamedTuple):
     """What a join of one shard starts from.
 
@@ -98,7 +105,7 @@ class Opening(NamedTuple):
     workspace: Workspace
     seed: int = 0
     opened: bool = False
-    relation: Any = None
+    relation: GivenRelation | None = None
 
 
 class Store(Protocol):

@@ -20,6 +20,7 @@ from shedjoin.columns.hot import Hot
 from shedjoin.columns.placing import content
 from shedjoin.models.meter import Missed
 from shedjoin.operators.frame.completeness import Completeness, Measured
+from shedjoin.operators.frame.limits import Paced
 from shedjoin.operators.multiway.hops import Group, Hops, hop_order
 from shedjoin.operators.multiway.lags import (
     Edges,
@@ -325,9 +326,7 @@ class Harvesting:
 
     def _far(self) -> float:
         """Work done over work meant, within limits."""
-        done, meant = self.learned.paced.tolist()
-        far = done / meant if meant > 0 else 1.0
-        return float(min(max(far, 1 / _MORE), _FARTHEST))
+        return Paced(*self.learned.paced.tolist()).ratio(1 / _MORE, _FARTHEST)
 
     def _whole_work(self, throttle: Throttle) -> float:
         """Work of this micro-batch's arrivals if all of them looked at everything."""

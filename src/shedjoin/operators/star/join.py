@@ -14,6 +14,7 @@ from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.gone_log import GoneLog
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
 from shedjoin.operators.frame.runs import Stored
+from shedjoin.operators.star.fixed import fixed_relation
 from shedjoin.operators.star.relation_store import RelationStore, stored_relation
 from shedjoin.operators.star.step import star_step
 from shedjoin.operators.star.store import StarStore
@@ -63,11 +64,9 @@ class StarJoin:
             payload = Payload(workspace, directory.segments, directory.next_id)
         store = StarStore(
             *(spec, payload, workspace, stored, own.get("relation", {})),
-            opening.relation,
+            fixed_relation(opening),
             opened=opening.opened,
         )
-        if opening.relation is not None:
-            opening.relation.check(own.get("relation", {}))
         gone = GoneLog(own.get("gone", ()))
         if directory is not None:
             store.watermark_ms = directory.watermark_ms
@@ -83,13 +82,10 @@ class StarJoin:
     ) -> StarJoin:
         """Continue with the residents and the relation of a join with a budget."""
         spec, stored = opening.spec, Stored((), (0, 0), opening.seed)
-        store = StarStore(
-            *(spec, payload, opening.workspace, stored, {}), opening.relation
-        )
+        fixed = fixed_relation(opening)
+        store = StarStore(*(spec, payload, opening.workspace, stored, {}), fixed)
         if isinstance(store.relation, RelationStore):
             store.relation.take_over(stored_relation(opening))
-        elif opening.directory is not None:
-            store.relation.check(opening.directory.own["relation"])
         for stream, rows in residents:
             own = spec.streams[stream]
             store.insert(stream, rows, hot_columns(rows, own, direct=spec.direct))

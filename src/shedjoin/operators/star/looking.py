@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
 
-from shedjoin.columns.equality import equal_rows
 from shedjoin.columns.hot import hot_columns
-from shedjoin.columns.relating import key_names
 from shedjoin.kernels.round import Looks
 from shedjoin.models.learned import Models
 from shedjoin.operators.frame.combine import Met
+from shedjoin.operators.star.changing import SIDES
 from shedjoin.operators.star.fixed import FixedRelation
 from shedjoin.operators.star.related_models import RelatedModels
-from shedjoin.operators.star.relation_store import RelationStore
+from shedjoin.operators.star.relation_store import RelationStore, same_keys
 from shedjoin.spec.relation import ALWAYS_US
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import BoolArray, IntArray
-
-SIDES = (0, 1)
 
 
 class RelationLooks:
@@ -111,11 +107,6 @@ class RelationLooks:
         ]
         same = np.zeros(met[0].at.size, np.bool_)
         for at, slot in self._relation.rows.of_both(*keys):
-            rows, alike = self._relation.taken(slot), np.ones(at.size, np.bool_)
-            for side, each in zip(SIDES, met, strict=True):
-                names = spec.streams[side].keys
-                for name, key in zip(key_names(side, len(names)), names, strict=True):
-                    own = each.rows.column(key).take(pa.array(each.at[at]))
-                    alike &= equal_rows(rows.column(name), own)
-            same[at[alike]] = True
+            pairs = [Met(each.rows, each.at[at]) for each in met]
+            same[at[same_keys(self._relation.taken(slot), spec, pairs)]] = True
         return same
