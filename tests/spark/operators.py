@@ -15,6 +15,7 @@ from shedjoin.columns.ipc import decode_rows
 from shedjoin.columns.packing import pack
 from shedjoin.local.tables import usable_rows
 from shedjoin.spark.operator import JoinProcessor
+from shedjoin.spark.wire import HEARTBEAT
 from shedjoin.spec.report import count_types
 from shedjoin.spec.streams import JoinSpec
 from support.keys import key_fields
@@ -116,7 +117,7 @@ def arrivals_of(case: Case, *, backwards: bool = False) -> list[Arrivals]:
     spec = spec_of(case)
     batches = []
     for pair in tables(case):
-        rows = [Row(stream=0, digest=b"", blob=b"")]
+        rows = [Row(stream=HEARTBEAT, digest=b"", blob=b"")]
         for side in SIDES:
             usable = usable_rows(pair[side], spec.streams[side], direct=spec.direct)
             size = max(1, -(-usable.num_rows // 3))

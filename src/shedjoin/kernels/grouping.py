@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from shedjoin.kernels.jit import inline_kernel, kernel_no_refcount
+from shedjoin.kernels.places import arrival_at, is_arrival
 from shedjoin.types import IntArray, IntGrid
 
 
@@ -34,7 +35,7 @@ class Grouped(NamedTuple):
 @inline_kernel
 def group_of(place: int, segments: Segments) -> int:
     """Choose the group of a place; rows without one, of the same part, are first."""
-    if place < 0:
+    if is_arrival(place):
         return 0
     return int(segments.group[(place >> segments.row_bits) - segments.first])
 
@@ -70,4 +71,7 @@ def group_matches(
         end[own, group] = at + 1
         into.match[at] = each
         into.own[at] = origin[row]
-        into.theirs[at] = where & mask if where >= 0 else origin[-1 - where]
+        if is_arrival(where):
+            into.theirs[at] = origin[arrival_at(where)]
+        else:
+            into.theirs[at] = where & mask

@@ -45,10 +45,17 @@ from shedjoin.kernels.slots import Table, bucket_of
 from shedjoin.types import FloatArray, IntArray, LinkArray, LinkGrid, Records
 
 SIDE_BY_SIDE = 128
-ENCOUNTER = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8"), ("slot", "i8")])
-"""What may be a match: as in a match, and the slot of the resident. Its number is there
-if it is asked for: of a sample. If its coin lost, it is no match, but the arrival has
-met somebody: the row is then ``-1 - row``."""
+ENCOUNTER = np.dtype(
+    [
+        ("row", "i4"),
+        ("lost", "i4"),  # its coin: then it is no match, but the arrival met a row
+        ("place", "i8"),
+        ("number", "i8"),
+        ("slot", "i8"),  # of the resident
+    ]
+)
+"""What may be a match. The number and the coin are those of a sample, otherwise they
+are not set."""
 
 
 class Encounters(NamedTuple):
@@ -89,8 +96,7 @@ def note_more(
         into.worth[found] = worth(mine, theirs, rules.combine)
     if rules.thins:
         number = arriving.first_number + row
-        if not wins(slot, number, rules, table):
-            into.entries[found]["row"] = -1 - row
+        into.entries[found]["lost"] = not wins(slot, number, rules, table)
 
 
 @inline_kernel
@@ -237,8 +243,8 @@ def still_there(
     end, run, zero = cursor["row"], cursor["run_start"], cursor["block_start"]
     for each in range(count):
         entry = encounters.entries[each]
-        won = entry["row"] >= 0
-        row = entry["row"] if won else -1 - entry["row"]
+        row = np.int64(entry["row"])
+        won = not (rules.thins and entry["lost"])
         evicted = out.evicted_by_slot[entry["slot"]]
         if row >= end or run <= evicted < zero + row:
             continue

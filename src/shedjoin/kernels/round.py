@@ -26,10 +26,16 @@ them whose time was over, arrivals stored, residents whose coins were spent; and
 not all matches are emitted, all those of an arrival."""
 REASONS = 6
 
-MATCH = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8"), ("worth", "f8")])
-"""A match: the arrival, payload place and number of the resident, and the importance of
-the result. Of what was looked up ahead, numbers are there only for a sample. Of related
-streams the number is that of the look, among those of the arrival."""
+MATCH = np.dtype(
+    [
+        ("row", "i4"),  # the arrival
+        ("look", "i4"),  # which of its looks found the resident; of related streams
+        ("place", "i8"),  # of the resident's payload
+        ("number", "i8"),  # of the resident; of what was looked up ahead, for a sample
+        ("worth", "f8"),  # importance of the result
+    ]
+)
+"""A match of an arrival with a resident."""
 MARK = np.dtype([("score", "f8"), ("chance", "f8")])
 """Of a sample: what the weight of a match depends on."""
 CURSOR = np.dtype(
@@ -210,7 +216,9 @@ def row_at(at: int, number: int, arriving: Arriving) -> Row:
 
 
 @inline_kernel
-def put_match(row: int, place: int, number: int, value: float, out: Found) -> int:
+def put_match(
+    row: int | np.int64, place: int, number: int, value: float, out: Found
+) -> int:
     """Write down a match, for which there is room; return which one it is."""
     found = int(out.cursor[0]["found"])
     match = out.matches[found]

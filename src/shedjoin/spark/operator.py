@@ -23,7 +23,7 @@ from shedjoin.spark.disk import DEFAULT, CopySettings
 from shedjoin.spark.relation import SentRelation
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.spool import Spool
-from shedjoin.spark.wire import CONTROL
+from shedjoin.spark.wire import CONTROL, HEARTBEAT
 from shedjoin.spark.worker import local_property, settle_worker
 from shedjoin.spec.streams import JoinSpec
 
@@ -183,11 +183,11 @@ class JoinProcessor(Shipped, StatefulProcessor):
 
 
 def _blobs(frames: Iterable[pd.DataFrame]) -> Iterator[Blob]:
-    """Blobs of a shard. A row without a blob only marks that time has passed."""
+    """Blobs of a shard, without heartbeats."""
     for frame in frames:
         columns = (frame["stream"], frame["digest"], frame["blob"])
         for stream, digest, blob in zip(*columns, strict=True):
-            if blob:
+            if stream != HEARTBEAT:
                 yield Blob(int(stream), digest, blob)
 
 

@@ -60,8 +60,9 @@ shard costs altogether.
 STEERED = StructType([*JOINED.fields, StructField("record", StringType())])
 """The same for a join with a control folder: one row has the record of messages."""
 
-CONTROL = -1
-"""Stream number of control messages; the digest of one is the name of its file."""
+CONTROL, HEARTBEAT = -1, -2
+"""Numbers in place of that of a stream. CONTROL is for control messages, and the digest
+of one is the name of its file. HEARTBEAT is for empty rows: time has passed."""
 
 
 _RULES = {
@@ -135,7 +136,7 @@ class Packer(Shipped):
         settle_worker("pack")
         if packing.beat and is_first_partition():
             count = len(numbers)
-            yield _packed(numbers, [stream] * count, [b""] * count, [b""] * count)
+            yield _packed(numbers, [HEARTBEAT] * count, *[[b""] * count] * 2)
         names = [name for name, _ in spec.streams[stream].columns]
         names += [IMPORTANCE_COLUMN] if packing.weighed else []
         names += [] if spec.direct else [HASH_COLUMN]
@@ -164,11 +165,9 @@ class ControlPacker(Shipped):
         count = len(self._numbers)
         for batch in batches:
             for name, text in zip(*(c.to_pylist() for c in batch.columns), strict=True):
-                # An empty blob would only mark that time has passed.
-                blob, digest = text or b" ", name.encode()
                 yield _packed(
                     *(self._numbers, [CONTROL] * count),
-                    *([digest] * count, [blob] * count),
+                    *([name.encode()] * count, [text or b""] * count),
                 )
 
 

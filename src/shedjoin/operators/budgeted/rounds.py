@@ -278,7 +278,7 @@ class Rounds:
     def _counted_pairs(self, found: Found, arrivals: Ordered, block: _Block) -> Pairs:
         """Count matches for the models, and return them as pairs."""
         matches = found.matches[: int(found.cursor[0]["found"])]
-        row = block.counted.place(matches["row"], matches["number"])
+        row = block.counted.place(matches["row"], matches["look"])
         count, gained = block.results
         count += np.bincount(row, minlength=count.size)
         gained += np.bincount(row, matches["worth"], minlength=count.size)

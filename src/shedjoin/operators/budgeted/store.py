@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from shedjoin.errors import ParameterError
+from shedjoin.kernels.places import are_arrivals, arrivals_at
 from shedjoin.models.learned import Models
 from shedjoin.operators.budgeted.layout import slot_bytes
 from shedjoin.operators.budgeted.rewriting import is_dense, tidy
@@ -162,8 +163,8 @@ class BudgetedStore:
     def stream_at(self, place: IntArray, arrivals: Ordered) -> IntArray:
         """Stream of the residents whose payload is at some places."""
         stream = np.empty(place.size, np.int64)
-        fresh = place < 0
-        stream[fresh] = arrivals.stream[-1 - place[fresh]]
+        fresh = are_arrivals(place)
+        stream[fresh] = arrivals.stream[arrivals_at(place[fresh])]
         if not fresh.all():
             ids, owner = self.payload.owners(place[~fresh])
             of = np.array([self.payload.segments[one].stream for one in ids])
