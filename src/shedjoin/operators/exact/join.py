@@ -9,15 +9,15 @@ import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob, Chunk
 from shedjoin.columns.hot import hot_columns
-from shedjoin.columns.schema import as_stored
 from shedjoin.operators.exact.matches import joined_rows
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.reading import numbers_of, residing
 from shedjoin.operators.frame.runs import Stored
 from shedjoin.operators.frame.step import windowed_step
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import Blobs, Commit, load_segment
+from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
@@ -81,21 +81,13 @@ class ExactJoin:
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
         """Read all stored residents, the oldest first."""
-        runs = Stored.of(directory).runs
-        for run in sorted(runs, key=lambda run: (run.max_us, run.segment.id)):
-            stream = run.segment.stream
-            rows = as_stored(load_segment(blobs, run.segment.id))
-            horizon = spec.expired_us(stream, directory.watermark_ms)
-            if run.min_us <= horizon:
-                own = spec.streams[stream]
-                time = hot_columns(rows, own, direct=spec.direct).time
-                rows = rows.filter(pa.array(time > horizon))
-            yield stream, rows
+        segments = Stored.of(directory).oldest_first
+        return residing(blobs, directory, spec, segments)
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
         """Numbers of all blobs but the directory."""
-        return [segment.id for segment in directory.segments]
+        return numbers_of(directory)
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and remove what has expired."""

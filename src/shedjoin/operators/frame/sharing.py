@@ -102,9 +102,10 @@ class Sharing:
         """The share that is in force."""
 
     @staticmethod
-    def numbers(own: dict[str, Any]) -> list[int]:
-        """Numbers of the stored blobs."""
-        return [number for number, _, _ in own.get(_CENSUS, {}).get("log", ())]
+    def parts(own: dict[str, Any]) -> Sequence[Sequence[int]]:
+        """Parts of the stored log."""
+        found: Sequence[Sequence[int]] = own.get(_CENSUS, {}).get("log", ())
+        return found
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Write the counts that have changed; return the part of the directory."""

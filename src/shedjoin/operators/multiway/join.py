@@ -6,11 +6,8 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-import pyarrow as pa
-
 from shedjoin.columns.arrivals import Blob, row_counts
 from shedjoin.columns.hot import hot_columns
-from shedjoin.columns.schema import as_stored
 from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.join import (
     Opening,
@@ -20,6 +17,7 @@ from shedjoin.operators.frame.join import (
     Step,
     as_step,
 )
+from shedjoin.operators.frame.reading import numbers_of, residing
 from shedjoin.operators.frame.step import windowed_step
 from shedjoin.operators.multiway.harvesting import Harvesting, edges_of
 from shedjoin.operators.multiway.hops import taken_in
@@ -28,7 +26,7 @@ from shedjoin.operators.multiway.learned import Learned
 from shedjoin.operators.multiway.store import MultiwayStore
 from shedjoin.operators.multiway.windows import FINE_PARTS, PARTS
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import Blobs, Commit, load_segment
+from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
@@ -106,17 +104,12 @@ class MultiwayJoin:
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
         """Read all residents as stored, the oldest segments first."""
-        for segment in directory.segments:
-            rows = as_stored(load_segment(blobs, segment.id))
-            own = spec.streams[segment.stream]
-            time = hot_columns(rows, own, direct=spec.direct).time
-            horizon = spec.expired_us(segment.stream, directory.watermark_ms)
-            yield segment.stream, rows.filter(pa.array(time > horizon))
+        return residing(blobs, directory, spec, directory.segments)
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
         """Numbers of all blobs but the directory."""
-        return [segment.id for segment in directory.segments]
+        return numbers_of(directory)
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and remove what has expired."""

@@ -24,6 +24,7 @@ from shedjoin.operators.frame.join import (
     Running,
     as_step,
 )
+from shedjoin.operators.frame.reading import numbers_of
 from shedjoin.operators.frame.results import room_for
 from shedjoin.operators.star.relation import late_changes
 from shedjoin.operators.star.relation_store import RelationStore
@@ -153,9 +154,7 @@ class RelationJoin:
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
         """Numbers of all blobs but the directory."""
-        segments = [segment.id for segment in directory.segments]
-        logs = directory.own["relation"]["ends"]
-        return [*segments, *(number for number, _, _ in logs)]
+        return numbers_of(directory, directory.own["relation"]["ends"])
 
     @as_step
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Running:
