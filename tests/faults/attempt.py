@@ -22,13 +22,12 @@ import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 
-from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.arrivals import CONTROL, HEARTBEAT, Blob
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.control.record import Sent
 from shedjoin.spark.disk import CopySettings
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.relation import SentRelation
-from shedjoin.spark.wire import CONTROL, HEARTBEAT
 from shedjoin.spec.report import count_types
 from shedjoin.spec.streams import JoinSpec
 

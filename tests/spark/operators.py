@@ -11,11 +11,11 @@ import pyarrow as pa
 from pyspark.sql import Row
 
 from local.runs import window_of
+from shedjoin.columns.arrivals import HEARTBEAT
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.columns.packing import pack
 from shedjoin.local.tables import usable_rows
 from shedjoin.spark.operator import JoinProcessor
-from shedjoin.spark.wire import HEARTBEAT
 from shedjoin.spec.report import count_types
 from shedjoin.spec.streams import JoinSpec
 from support.keys import key_fields

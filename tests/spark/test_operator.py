@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from shedjoin.columns.arrivals import HEARTBEAT
 from shedjoin.errors import StateMismatchError
-from shedjoin.spark.wire import HEARTBEAT
 from support.streams import Case, make_case
 
 from .operators import START_MS, Moment, Operator, arrivals_of, spec_of

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
-from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.arrivals import CONTROL, HEARTBEAT, Blob
 from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
 from shedjoin.columns.ipc import encode_rows
 from shedjoin.control.record import Messages, Record, Sent
@@ -23,7 +23,6 @@ from shedjoin.spark.disk import DEFAULT, CopySettings
 from shedjoin.spark.relation import SentRelation
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.spool import Spool
-from shedjoin.spark.wire import CONTROL, HEARTBEAT
 from shedjoin.spark.worker import local_property, settle_worker
 from shedjoin.spec.streams import JoinSpec
 

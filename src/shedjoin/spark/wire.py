@@ -17,7 +17,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.arrivals import CONTROL, HEARTBEAT, Blob
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.columns.packing import pack
 from shedjoin.columns.routes import Side
@@ -59,11 +59,6 @@ shard costs altogether.
 
 STEERED = StructType([*JOINED.fields, StructField("record", StringType())])
 """The same for a join with a control folder: one row has the record of messages."""
-
-CONTROL, HEARTBEAT = -1, -2
-"""Numbers in place of that of a stream. CONTROL is for control messages, and the digest
-of one is the name of its file. HEARTBEAT is for empty rows: time has passed."""
-
 
 _RULES = {
     ("key", "rows"): "key",
