@@ -22,13 +22,12 @@ import pandas as pd
 import pyarrow as pa
 from pyspark import TaskContext
 
-from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.arrivals import CONTROL, HEARTBEAT, Blob
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.control.record import Sent
 from shedjoin.spark.disk import CopySettings
 from shedjoin.spark.operator import JoinProcessor
 from shedjoin.spark.relation import SentRelation
-from shedjoin.spark.wire import CONTROL
 from shedjoin.spec.report import count_types
 from shedjoin.spec.streams import JoinSpec
 
@@ -164,7 +163,7 @@ def gathered(frames: Iterable[pd.DataFrame], streams: Sequence[str]) -> Given:
 
 def _arrived(blobs: Sequence[Blob]) -> list[dict[str, Any]]:
     """A beat, which every shard gets in every micro-batch, and the blobs."""
-    rows = [{"shard": SHARD, "stream": 0, "digest": b"", "blob": b""}]
+    rows = [{"shard": SHARD, "stream": HEARTBEAT, "digest": b"", "blob": b""}]
     for blob in blobs:
         payload = pa.py_buffer(blob.payload).to_pybytes()
         rows.append(

@@ -82,6 +82,19 @@ def test_results_come_in_bounded_batches(monkeypatch: pytest.MonkeyPatch) -> Non
     assert max(batch.num_rows for batch in outcome.results) <= 1000
 
 
+def test_the_report_of_a_step_is_there_after_its_results() -> None:
+    shard = Opening(make_spec(10, 10), 0, MemoryBlobs(), None, MemoryWorkspace())
+    arrived = [blob_of(side, [Arrival(1, 5, 0)]) for side in (LEFT, RIGHT)]
+    step = open_join(shard).step(arrived, 0)
+    next(step)
+    with pytest.raises(RuntimeError, match="before all of its results were taken"):
+        _ = step.report
+    assert list(step) == []
+    assert step.report.matched == 1
+    assert next(step, None) is None
+    assert step.report.matched == 1
+
+
 def once(left: list[Arrival], right: list[Arrival]) -> Outcome:
     """Join everything there is, as for archived streams."""
     spec = make_spec(10, 10)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyspark.sql import Row
 
 from local.runs import window_of
+from shedjoin.columns.arrivals import HEARTBEAT
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.columns.packing import pack
 from shedjoin.local.tables import usable_rows
@@ -116,7 +117,7 @@ def arrivals_of(case: Case, *, backwards: bool = False) -> list[Arrivals]:
     spec = spec_of(case)
     batches = []
     for pair in tables(case):
-        rows = [Row(stream=0, digest=b"", blob=b"")]
+        rows = [Row(stream=HEARTBEAT, digest=b"", blob=b"")]
         for side in SIDES:
             usable = usable_rows(pair[side], spec.streams[side], direct=spec.direct)
             size = max(1, -(-usable.num_rows // 3))

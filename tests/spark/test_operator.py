@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from shedjoin.columns.arrivals import HEARTBEAT
 from shedjoin.errors import StateMismatchError
 from support.streams import Case, make_case
 
@@ -167,7 +168,7 @@ def test_a_shard_that_holds_nothing_only_notes_the_time(copies: Path) -> None:
     case = CASES[0]
     arrivals = arrivals_of(case)
     operator = Operator(spec_of(case))
-    beat = arrivals[0][arrivals[0]["blob"] == b""]
+    beat = arrivals[0][arrivals[0]["stream"] == HEARTBEAT]
     operator.run(beat)
     shutil.rmtree(copies)
     late_ms = START_MS + 10**9

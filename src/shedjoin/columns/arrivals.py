@@ -22,9 +22,14 @@ from shedjoin.types import IntArray
 
 _END_US = 1 << 62
 
+CONTROL, CENSUS, HEARTBEAT = -1, -2, -3
+"""Numbers of blobs without rows, in place of that of a stream: a control message, whose
+digest is the name of its file; a census of the arrivals of all shards; and an empty
+blob, which only tells a shard that time has passed."""
+
 
 class Blob(NamedTuple):
-    """Packed rows of one stream."""
+    """Packed rows of one stream or relation, or what a negative number stands for."""
 
     stream: int
     digest: bytes

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.columns.arrivals import Blob, digest
+from shedjoin.columns.arrivals import CENSUS, Blob, digest
 from shedjoin.columns.hot import Hot
 from shedjoin.columns.ipc import decode_rows, encode_rows
 from shedjoin.columns.placing import shard_of
@@ -22,8 +22,6 @@ from shedjoin.columns.sizes import row_sizes
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import IntArray
 
-CENSUS = -2
-"""Stream number of a blob that holds a census."""
 _CELLS, _MOST = 1 << 12, 64
 """Cells of all shards together (about), and the most that one shard has."""
 WINDOW_SLOTS = 8

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from shedjoin.kernels.jit import inline_kernel, kernel_no_refcount
+from shedjoin.kernels.places import arrival_at, is_arrival
 from shedjoin.types import IntArray, IntGrid
 
 
@@ -35,7 +36,7 @@ class Grouped(NamedTuple):
 @inline_kernel
 def group_of(place: int, segments: Segments) -> int:
     """Group of a place; 0 for rows of the same part, which have no segment yet."""
-    if place < 0:
+    if is_arrival(place):
         return 0
     return int(segments.group[(place >> segments.row_bits) - segments.first])
 
@@ -71,4 +72,7 @@ def group_matches(
         end[own, group] = at + 1
         into.match[at] = each
         into.own[at] = origin[row]
-        into.theirs[at] = where & mask if where >= 0 else origin[-1 - where]
+        if is_arrival(where):
+            into.theirs[at] = origin[arrival_at(where)]
+        else:
+            into.theirs[at] = where & mask

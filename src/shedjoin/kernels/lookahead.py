@@ -46,10 +46,17 @@ from shedjoin.kernels.slots import Table, bucket_of
 from shedjoin.types import FloatArray, IntArray, LinkArray, LinkGrid, Records
 
 SIDE_BY_SIDE = 128
-ENCOUNTER = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8"), ("slot", "i8")])
-"""A possible match: the fields of a match, and the slot of the resident. The number of
-the resident is set only in a sample. If the coin of the encounter loses, it is no
-match, but it is counted: its row is then ``-1 - row``."""
+ENCOUNTER = np.dtype(
+    [
+        ("row", "i4"),
+        ("lost", "i4"),  # 1 if its coin loses: it is counted, but it is no match
+        ("place", "i8"),
+        ("number", "i8"),
+        ("slot", "i8"),  # of the resident
+    ]
+)
+"""A possible match: the fields of a match, and the slot of the resident. The number and
+the coin are set only in a sample."""
 
 
 class Encounters(NamedTuple):
@@ -90,8 +97,7 @@ def note_more(
         into.worth[found] = worth(mine, theirs, rules.combine)
     if rules.thins:
         number = arriving.first_number + row
-        if not wins(slot, number, rules, table):
-            into.entries[found]["row"] = -1 - row
+        into.entries[found]["lost"] = not wins(slot, number, rules, table)
 
 
 @inline_kernel
@@ -242,8 +248,8 @@ def still_there(
     end, run, zero = cursor["row"], cursor["run_start"], cursor["block_start"]
     for each in range(count):
         entry = encounters.entries[each]
-        won = entry["row"] >= 0
-        row = entry["row"] if won else -1 - entry["row"]
+        row = np.int64(entry["row"])
+        won = not (rules.thins and entry["lost"])
         evicted = out.evicted_by_slot[entry["slot"]]
         if row >= end or run <= evicted < zero + row:
             continue

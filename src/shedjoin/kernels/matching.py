@@ -112,9 +112,10 @@ def emit(
     """
     details = table.details[slot]
     place = table.residents[slot]["place"]
-    number = look if rules.related else table.number[slot]
     value = worth(row.importance, details["importance"], rules.combine)
-    found = put_match(row.at, place, number, value, out)
+    found = put_match(row.at, place, table.number[slot], value, out)
+    if rules.related:
+        out.matches[found]["look"] = look
     if rules.weighs:
         out.marks[found]["score"] = table.score[slot]
         out.marks[found]["chance"] = details["chance"]

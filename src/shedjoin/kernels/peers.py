@@ -63,7 +63,9 @@ def meet_instant(
             if how & EMIT:
                 theirs = arriving.importance[before]
                 value = worth(row.importance, theirs, rules.combine)
-                put_match(row.at, arriving.place[before], each, value, out)
+                number = arriving.first_number + before
+                at = put_match(row.at, arriving.place[before], number, value, out)
+                out.matches[at]["look"] = each
                 out.sums[0]["gained"] += value
                 count_peer(before, row, rules, table, out)
             place += 1

@@ -29,10 +29,17 @@ that were stored; residents whose coins were spent. If not all matches are emitt
 last one counts all matches of arrivals."""
 REASONS = 6
 
-MATCH = np.dtype([("row", "i8"), ("place", "i8"), ("number", "i8"), ("worth", "f8")])
-"""A match: position of the arrival, place and number of the resident, and importance of
-the result. When arrivals look ahead, numbers are set only in a sample. In a join
-through a relation, the number is that of the look, among the looks of the arrival."""
+MATCH = np.dtype(
+    [
+        ("row", "i4"),  # position of the arrival
+        ("look", "i4"),  # through a relation: which look of the arrival found it
+        ("place", "i8"),  # of the resident's payload
+        ("number", "i8"),  # of the resident
+        ("worth", "f8"),  # importance of the result
+    ]
+)
+"""A match of an arrival with a resident. When arrivals look ahead, the number is set
+only in a sample."""
 MARK = np.dtype([("score", "f8"), ("chance", "f8")])
 """In a sample: what the weight of a match depends on."""
 CURSOR = np.dtype(
@@ -219,7 +226,9 @@ def row_at(at: int, number: int, arriving: Arriving) -> Row:
 
 
 @inline_kernel
-def put_match(row: int, place: int, number: int, value: float, out: Found) -> int:
+def put_match(
+    row: int | np.int64, place: int, number: int, value: float, out: Found
+) -> int:
     """Write down a match, for which there must be room; return its index."""
     found = int(out.cursor[0]["found"])
     match = out.matches[found]

@@ -32,7 +32,7 @@ RESIDENT = np.dtype(
     [
         ("key", "i8"),
         ("time", "i8"),
-        ("place", "i8"),  # of the payload; -1 - arrival while it is not stored
+        ("place", "i8"),  # of the payload (see kernels/places.py)
         ("next", "i4"),
         ("previous", "i4"),
     ]

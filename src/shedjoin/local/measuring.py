@@ -20,8 +20,8 @@ from shedjoin.local.run import Run
 from shedjoin.local.sizing import Measured, Sizing, readable
 from shedjoin.local.tables import stream_of
 from shedjoin.operators.budgeted.layout import slot_bytes
+from shedjoin.operators.frame.limits import USABLE
 from shedjoin.operators.frame.ordered import budget_sizes
-from shedjoin.operators.frame.sharing import USABLE
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal, MostImportant
 from shedjoin.request.spec import Asked, join_spec

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 from pyspark.sql.types import BinaryType, LongType, StructField, StructType
 
-from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.arrivals import CONTROL, HEARTBEAT, Blob
 from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
 from shedjoin.columns.ipc import encode_rows
 from shedjoin.control.record import Messages, Record, Sent
@@ -23,9 +23,7 @@ from shedjoin.spark.disk import DEFAULT, CopySettings
 from shedjoin.spark.relation import SentRelation
 from shedjoin.spark.shipping import Shipped
 from shedjoin.spark.spool import Spool
-from shedjoin.spark.wire import CONTROL
 from shedjoin.spark.worker import local_property, settle_worker
-from shedjoin.spec.report import Report
 from shedjoin.spec.streams import JoinSpec
 
 if TYPE_CHECKING:
@@ -161,10 +159,10 @@ class JoinProcessor(Shipped, StatefulProcessor):
             rows = [blob for blob in blobs if blob.stream != CONTROL]
             watermark_ms = timer.getCurrentWatermarkInMs()
             messages = self._messages(blobs)
-            joined = shard.run(rows, watermark_ms, woken=woken, messages=messages)
+            step = shard.run(rows, watermark_ms, woken=woken, messages=messages)
         else:
-            joined = shard.run_once(blobs)
-        for frame in _frames(joined, self._spec.names):
+            step = shard.run_once(blobs)
+        for frame in _frames(step, self._spec.names):
             if self._steered:
                 frame["record"] = None
             yield frame
@@ -184,30 +182,24 @@ class JoinProcessor(Shipped, StatefulProcessor):
 
 
 def _blobs(frames: Iterable[pd.DataFrame]) -> Iterator[Blob]:
-    """Blobs of a shard. A row without a blob only marks that time has passed."""
+    """Blobs of a shard, without heartbeats."""
     for frame in frames:
         columns = (frame["stream"], frame["digest"], frame["blob"])
         for stream, digest, blob in zip(*columns, strict=True):
-            if blob:
+            if stream != HEARTBEAT:
                 yield Blob(int(stream), digest, blob)
 
 
-def _frames(joined: Step, streams: Sequence[str]) -> Iterator[pd.DataFrame]:
+def _frames(step: Step, streams: Sequence[str]) -> Iterator[pd.DataFrame]:
     """Joined rows as they come, and the counts at the end."""
-    reports: list[Report] = []
-
-    def batches() -> Step:
-        reports.append((yield from joined))
-        return reports[0]
-
-    cut = (piece for batch in batches() for piece in pieces(batch, PIECE_BYTES))
+    cut = (piece for batch in step for piece in pieces(batch, PIECE_BYTES))
     cells: list[bytes] = []
     for group in grouped(cut, PIECE_BYTES):
         cells.append(encode_rows(group, group[0].schema).to_pybytes())
         if len(cells) == _FRAME_BLOBS:
             yield _frame(cells, [None] * len(cells))
             cells = []
-    counts = [float(count) for count in reports[0].counts(streams).values()]
+    counts = [float(count) for count in step.report.counts(streams).values()]
     if cells or any(counts):
         yield _frame([*cells, None], [*[None] * len(cells), counts])
 

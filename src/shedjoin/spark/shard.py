@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from hashlib import sha256
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from shedjoin.columns.arrivals import Blob
@@ -15,7 +16,9 @@ from shedjoin.operators.frame.join import (
     BEGINNING_MS,
     Join,
     Opening,
+    Running,
     Step,
+    as_step,
     commit,
     pass_time,
     stored_directory,
@@ -74,6 +77,7 @@ class SparkShard:
         join.store.watermark_ms = BEGINNING_MS
         return join.step(arrived, BEGINNING_MS)
 
+    @as_step
     def run(
         self,
         arrived: Sequence[Blob],
@@ -81,7 +85,7 @@ class SparkShard:
         *,
         woken: bool = False,
         messages: Messages | None = None,
-    ) -> Step:
+    ) -> Running:
         """Join one micro-batch, write what it changed, and set the next timer.
 
         ``woken`` says that the timer of the shard makes the call: the engine then
@@ -94,7 +98,9 @@ class SparkShard:
         if before is not None and not arrived and holds_nothing(before, self._spec):
             report = self._pass_time(before, watermark_ms)
         else:
-            report = yield from self._join(before, arrived, watermark_ms)
+            step = self._join(before, arrived, watermark_ms)
+            yield from step
+            report = step.report
         self._set_timer(before, watermark_ms, woken=woken)
         return report
 
@@ -109,9 +115,10 @@ class SparkShard:
         self.record = record.after(messages.sent, started, messages.micro_batch)
         self._spec = steered(started, self.record.in_force)
 
+    @as_step
     def _join(
         self, before: Directory | None, arrived: Sequence[Blob], watermark_ms: int
-    ) -> Step:
+    ) -> Running:
         """Join a micro-batch on this node's copy of the state, or on a new copy.
 
         Joined rows are emitted as they are found, long before the state is written. If
@@ -125,13 +132,8 @@ class SparkShard:
         try:
             copies = NodeCopies(self._owner, self._settings)
             join, hit = self._open(before, copies)
-            joined = join.step(arrived, watermark_ms)
-            while True:
-                try:
-                    batch = next(joined)
-                except StopIteration as end:
-                    report: Report = end.value
-                    break
+            step = join.step(arrived, watermark_ms)
+            for batch in step:
                 given += 1
                 yield batch
             token, written = commit(join, self._blobs, former, self.record.facts())
@@ -147,10 +149,11 @@ class SparkShard:
                 copies.discard()
             hit, failed = False, True
             join = self._restored(before, MemoryWorkspace())
-            report = yield from _after(given, join.step(arrived, watermark_ms))
+            step = join.step(arrived, watermark_ms)
+            yield from islice(step, given, None)
             token, written = commit(join, self._blobs, former, self.record.facts())
         return replace(
-            report,
+            step.report,
             written_bytes=written,
             copy_hits=int(hit),
             copy_misses=int(before is not None and bool(before.segments) and not hit),
@@ -208,10 +211,3 @@ def bucket_seed(query: str, shard: int) -> int:
     """Seed of the buckets of a new state; clients cannot know it, as it is secret."""
     digest = sha256(f"{query} {shard}".encode()).digest()
     return int.from_bytes(digest[:8], "big", signed=True)
-
-
-def _after(given: int, joined: Step) -> Step:
-    """Skip batches that were emitted before."""
-    for _ in range(given):
-        next(joined)
-    return (yield from joined)

@@ -17,7 +17,7 @@ from pyspark.sql.types import (
     StructType,
 )
 
-from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.arrivals import CONTROL, HEARTBEAT, Blob
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.columns.packing import pack
 from shedjoin.columns.routes import Side
@@ -59,10 +59,6 @@ shard costs altogether.
 
 STEERED = StructType([*JOINED.fields, StructField("record", StringType())])
 """The same for a join with a control folder: one row has the record of messages."""
-
-CONTROL = -1
-"""Stream number of control messages; the digest of one is the name of its file."""
-
 
 _RULES = {
     ("key", "rows"): "key",
@@ -136,7 +132,7 @@ class Packer(Shipped):
         settle_worker("pack")
         if packing.beat and is_first_partition():
             count = len(numbers)
-            yield _packed(numbers, [stream] * count, [b""] * count, [b""] * count)
+            yield _packed(numbers, [HEARTBEAT] * count, *[[b""] * count] * 2)
         names = [name for name, _ in spec.streams[stream].columns]
         names += [IMPORTANCE_COLUMN] if packing.weighed else []
         names += [] if spec.direct else [HASH_COLUMN]
@@ -165,11 +161,9 @@ class ControlPacker(Shipped):
         count = len(self._numbers)
         for batch in batches:
             for name, text in zip(*(c.to_pylist() for c in batch.columns), strict=True):
-                # An empty blob would mean that only time has passed.
-                blob, digest = text or b" ", name.encode()
                 yield _packed(
                     *(self._numbers, [CONTROL] * count),
-                    *([digest] * count, [blob] * count),
+                    *([name.encode()] * count, [text or b""] * count),
                 )
 
 

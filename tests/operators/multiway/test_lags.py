@@ -140,7 +140,7 @@ def test_found_is_what_lies_at_the_chosen_lags(
 
     rows = rows_of(seed)
     exact = ids(joined(rows))
-    monkeypatch.setattr(harvesting.Harvesting, "_configured", fixed)
+    monkeypatch.setattr(harvesting.Harvesting, "configured", fixed)
     found = ids(joined(rows))
     assert found == expected(rows, used[0])
     assert set(found) <= set(exact)
@@ -173,6 +173,6 @@ def test_all_lags_give_the_exact_join(
         return Configuration(tuple(looks), shred=0.3)
 
     exact = ids(joined(rows))
-    monkeypatch.setattr(harvesting.Harvesting, "_configured", whole)
+    monkeypatch.setattr(harvesting.Harvesting, "configured", whole)
     assert ids(joined(rows)) == exact
     assert len(exact) > 50

@@ -9,8 +9,9 @@ import numpy as np
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.ipc import encode_rows
 from shedjoin.operators.budgeted.rounds import Rounds
-from shedjoin.operators.budgeted.store import BudgetedStore, Paced
+from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.frame.join import BEGINNING_MS, Residents
+from shedjoin.operators.frame.limits import Paced
 from shedjoin.operators.frame.ordered import Timely
 from shedjoin.sampling.lags import lags_of
 

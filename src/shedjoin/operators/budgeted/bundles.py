@@ -47,7 +47,7 @@ def rules_of(store: BudgetedStore, shedding: Shedding) -> Rules:
         weighs=int(sample is not None),
         seed=shedding.coin_seed,
         window=store.spec.window_us,
-        related=int(store.through is not None),
+        related=int(store.through.relates),
         all_probe=int(discipline in {"shed_then_probe", "probe_then_shed"}),
         sheds_last=int(sheds_last),
     )

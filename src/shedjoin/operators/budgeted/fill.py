@@ -10,7 +10,7 @@ from shedjoin.kernels.candidates import DATED, POOL, RANKED, Candidates, put_que
 from shedjoin.kernels.round import Rules
 from shedjoin.kernels.slots import NOBODY, survey
 from shedjoin.operators.budgeted.table import SlotTable
-from shedjoin.operators.budgeted.through import Through
+from shedjoin.operators.budgeted.through import OWN_KEYS, Through
 from shedjoin.sampling.lags import no_lags
 from shedjoin.types import BoolArray, FloatArray, IntArray, Records
 
@@ -115,7 +115,7 @@ class Filler:
     room : int
         About how many arrivals come between two stops of the kernels.
     through : Through, optional
-        The relation, if matches depend on one.
+        Says which keys match.
     lags : array, optional
         Delays of a sample's arrivals behind the clock.
     """
@@ -125,7 +125,7 @@ class Filler:
         table: SlotTable,
         rules: Rules,
         room: int,
-        through: Through | None = None,
+        through: Through = OWN_KEYS,
         lags: Records | None = None,
     ) -> None:
         self._table = table
@@ -172,19 +172,19 @@ class Filler:
         Without a relation, this follows from the times of rows. With a relation, a row
         also expires when nothing is related to it any more.
         """
-        keep, through = np.array(self._rules.keep), self._through
-        if through is None:
+        keep = np.array(self._rules.keep)
+        if not self._through.relates:
             mine = slots[soon]
             time = self._table.table.residents["time"][mine]
             return soon, time + keep[self._table.stream(mine)]
-        self._ask(slots, through)
+        self._ask(slots)
         time = self._table.table.residents["time"][slots]
         expiry = time + keep[self._table.stream(slots)]
         np.minimum(expiry, self._until[slots], out=expiry)
         soon = np.flatnonzero(expiry < horizon)
         return soon, expiry[soon]
 
-    def _ask(self, slots: IntArray, through: Through) -> None:
+    def _ask(self, slots: IntArray) -> None:
         """Ask until when residents are related, once per resident and micro-batch."""
         more = self._table.size - self._asked.size
         self._asked = np.append(self._asked, np.full(max(0, more), NOBODY))
@@ -192,7 +192,7 @@ class Filler:
         number = self._table.numbers[slots]
         new = slots[self._asked[slots] != number]
         rows = self._table.residents(new, self._rules.keep, None)
-        self._until[new] = through.expiry(rows.stream, rows.key, rows.time)
+        self._until[new] = self._through.expiry(rows.stream, rows.key, rows.time)
         self._asked[new] = rows.number
 
     def _pool(self, everyone: Everyone, clock: int) -> Pool:

@@ -42,12 +42,11 @@ def gather(
     payload: Payload,
     spec: JoinSpec,
     pairs: Pairs,
-    same_keys: SameKeys | None = None,
+    same_keys: SameKeys,
 ) -> Iterator[pa.RecordBatch]:
     """Yield joined rows of pairs, by segment of the residents.
 
-    ``same_keys`` says which rows go together by their true keys. By default these must
-    be equal.
+    ``same_keys`` says which rows go together by their true keys.
     """
     tags = None if pairs.sampled is None else pairs.sampled.as_rows()
     ids, grouped = _grouped(arrivals, payload, pairs)

@@ -18,10 +18,12 @@ from shedjoin.operators.budgeted.adoption import take_over
 from shedjoin.operators.budgeted.log import TableLog
 from shedjoin.operators.budgeted.origin import check_sample, drawn_by
 from shedjoin.operators.budgeted.step import budgeted_step
-from shedjoin.operators.budgeted.store import BudgetedStore, Paced, shedding_of
+from shedjoin.operators.budgeted.store import BudgetedStore, shedding_of
 from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.limits import Paced
+from shedjoin.operators.frame.reading import numbers_of
 from shedjoin.operators.frame.sharing import Sharing
 from shedjoin.sampling.lags import restore_lags
 from shedjoin.sampling.thresholds import Thresholds
@@ -118,10 +120,8 @@ class BudgetedJoin:
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
         """Numbers of all blobs but the directory."""
-        segments = [segment.id for segment in directory.segments]
-        logs = [*directory.own["log"], *directory.own["models"]]
-        census = Sharing.numbers(directory.own)
-        return [*segments, *census, *(number for number, _, _ in logs)]
+        own = directory.own
+        return numbers_of(directory, Sharing.parts(own), own["log"], own["models"])
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch, shed, and remove what has expired."""

@@ -8,8 +8,9 @@ import numpy as np
 
 from shedjoin.kernels.round import PROBE, RETAIN
 from shedjoin.models.asked import AskedModels
-from shedjoin.operators.budgeted.store import BudgetedStore, Paced
+from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.frame import answers
+from shedjoin.operators.frame.limits import Paced
 from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.policies.base import LoadPolicy
 from shedjoin.policies.residents import Residents

@@ -41,7 +41,7 @@ class Matches:
         """
         found = out.matches[: int(out.cursor[0]["found"])]
         # Copies: kernels reuse these buffers before the matches are gathered.
-        row, place = found["row"].copy(), found["place"].copy()
+        row, place = found["row"].astype(np.int64), found["place"].copy()
         if not isinstance(self._policy, SamplingPolicy):
             return Pairs(row + start, place, None)
         key = arrivals.key[row + start]
@@ -57,11 +57,12 @@ class Matches:
         self, policy: SamplingPolicy, out: Found, key: IntArray, pool: IntArray
     ) -> Sampled:
         zero, count = int(out.cursor[0]["block_start"]), key.size
-        row, number = (out.matches[name][:count].copy() for name in ("row", "number"))
+        found = out.matches[:count]
+        row, number = found["row"].astype(np.int64), found["number"].copy()
         bar = self._store.thresholds.bars(zero, out.raised, row, number, pool)
         score, chance = (out.marks[name][:count].copy() for name in MARK.names or ())
         given = policy.inclusion(score, bar, key, number)
         # A match that was found had a positive probability; its weight is 1 over it.
         stayed = answers.chances(policy, "inclusion", given, count, least=_LEAST)
-        found = weigh(self._store.shard, stayed, zero + row, number, chance)
-        return found.doubted(out.doubtful[row] > 0)
+        weighed = weigh(self._store.shard, stayed, zero + row, number, chance)
+        return weighed.doubted(out.doubtful[row] > 0)

@@ -28,7 +28,7 @@ def has_miniature(store: BudgetedStore) -> bool:
     """
     shedding = store.shedding
     limits = shedding.budget.limits_memory and not shedding.throttle.active
-    return limits and shedding.is_foreseen and store.through is None
+    return limits and shedding.is_foreseen and not store.through.relates
 
 
 def begin_with_part(store: BudgetedStore) -> None:

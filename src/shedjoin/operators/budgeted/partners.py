@@ -13,14 +13,12 @@ from shedjoin.kernels.partners import (
     count_residents,
     sorted_rows,
 )
-from shedjoin.kernels.round import Arriving, Looks, Rules
+from shedjoin.kernels.round import Arriving, Rules
 from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.budgeted.through import LOOKS
 from shedjoin.operators.budgeted.verbs import Verbs
 from shedjoin.policies.residents import Around, Residents
-from shedjoin.types import FloatArray, IntArray
-
-_ALWAYS_US = 1 << 62
+from shedjoin.types import FloatArray
 
 
 class Partners:
@@ -66,7 +64,7 @@ class Partners:
         others = sorted_rows(arriving.stream, arriving.key, arriving.time)
         for part in self._parts(key.size):
             own = rows.stream[part], key[part], time[part]
-            seen = Rows(*own, self._looks(*own))
+            seen = Rows(*own, self._store.through.looks(*own))
             count_residents(seen, rules, now_us, table, residents[part])
             count_among(seen, rules, now_us, others, produced[part])
         last_score = np.full(key.size, np.nan)
@@ -78,18 +76,8 @@ class Partners:
 
     def _parts(self, rows: int) -> Iterator[slice]:
         """Cut rows into parts, so that not too many looks are in memory at once."""
-        through = self._store.through
-        most = 1 if through is None else through.most
-        step = max(1, LOOKS // most)
+        step = max(1, LOOKS // self._store.through.most)
         return (slice(start, start + step) for start in range(0, rows, step))
-
-    def _looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
-        """Keys that rows look for: their own ones, or those that a relation names."""
-        through = self._store.through
-        if through is not None:
-            return through.looks(stream, key, time)
-        first, limit = np.arange(key.size + 1), np.full(key.size, _ALWAYS_US)
-        return Looks(first, key, -limit, limit)
 
 
 def _together(residents: Residents, arriving: Arriving, now_us: int) -> Residents:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,13 +14,13 @@ from shedjoin.kernels.round import (
     DONE,
     EVICTED,
     GROW,
+    NO_LOOKS,
     NO_ROOM,
     REFUSED,
     RETAIN,
     STORED,
     Arriving,
     Found,
-    Looks,
 )
 from shedjoin.kernels.rounds import probe_then_insert
 from shedjoin.models.meter import Results
@@ -31,7 +32,7 @@ from shedjoin.operators.budgeted.miniature import InMiniature
 from shedjoin.operators.budgeted.partners import Partners
 from shedjoin.operators.budgeted.stops import Stops
 from shedjoin.operators.budgeted.store import BudgetedStore
-from shedjoin.operators.budgeted.through import LOOKS, Counted, Through
+from shedjoin.operators.budgeted.through import LOOKS, Counted
 from shedjoin.operators.budgeted.verbs import Verbs
 from shedjoin.operators.frame.ordered import Ordered
 from shedjoin.operators.frame.sharing import Share
@@ -51,6 +52,20 @@ _RENEWED = 1.0 / 16.0
 of the results."""
 
 
+class _Block(NamedTuple):
+    """Arrivals of a block, and how the models count them and their results.
+
+    ``came`` has what the policy lets arrivals do, including those that are too large.
+    """
+
+    start: int
+    arriving: Arriving
+    came: Arriving
+    counted: Counted
+    watched: BoolArray
+    results: Results
+
+
 class Rounds:
     """Takes the arrivals of one micro-batch through the table, part by part.
 
@@ -63,13 +78,6 @@ class Rounds:
     probes : bool
         Whether arrivals meet residents.
     """
-
-    _arrivals: Ordered
-    _watched: BoolArray
-    _counted: Counted
-    _results: Results
-    _lookahead: LookAhead
-    _arriving: Arriving
 
     def __init__(
         self, store: BudgetedStore, shedding: Shedding, *, probes: bool = True
@@ -88,7 +96,7 @@ class Rounds:
         self._looks_ahead = (
             self._probes_first and self._steady and not counts_matches
         ) and not (self._rules.tosses and store.table.has_coins)
-        self._looks_ahead &= store.through is None
+        self._looks_ahead &= not store.through.relates
         self.verbs = Verbs(shedding, store.spec.keeps_us, probes=probes)
         self.stops = Stops(store, self._rules, self.verbs, self._block_rows)
         self.room = Room(self._rules, store.lags)
@@ -106,43 +114,27 @@ class Rounds:
         Between two parts, residents may move to other slots. So candidates are
         forgotten first.
         """
-        self._arrivals = arrivals
         self._show_models()
         self.stops.forget()
         if np.isfinite(arrivals.importance).any():
             self._facts["valued"] = 1
         self._rules = self._rules._replace(valued=int(self._facts["valued"]))
-        self._lookahead = LookAhead(self._rules, ROOM_FOR * self._looks_ahead)
-        done, total = 0, arrivals.key.size
-        while done < total:
-            end = self._block_end(done)
+        lookahead = LookAhead(self._rules, ROOM_FOR * self._looks_ahead)
+        scheme, done = self._shedding.recompute, 0
+        while done < arrivals.key.size:
+            end = self._block_end(arrivals.time, done)
             gained = float(self.room.sums["gained"])
-            models, load = self._store.models, self.verbs.load
-            load.pace(self._store)
-            matched, since = 0, models.clock_us
-            for pairs in self._block(done, end):
+            self.verbs.load.pace(self._store)
+            matched, since = 0, self._store.models.clock_us
+            block = self._prepared(arrivals, done, end)
+            for found in self._found(block, lookahead):
+                pairs = self._counted_pairs(found, arrivals, block)
                 matched += pairs.arrival.size
                 yield pairs
-            # Before the models count these arrivals: otherwise sampled rows would be
-            # scored with knowledge of the matches that they are about to have.
-            clock = self._store.table.clock_us
-            fade = models.frequency.faded(max(since, clock) - since)
-            self._miniature.observe(self._arriving, fade)
-            exact = models.meter.exact
-            if self._counted.key.size:
-                models.observe(
-                    *self._counted[:5],
-                    clock_us=clock,
-                    watched=self._watched,
-                    results=self._results,
-                )
-            exact = models.meter.exact - exact
-            if self._store.kept_models.make_room():
-                self._show_models()
-            load.count(self._store, end - done, matched, exact, fade)
-            if isinstance(self._shedding.recompute, Adaptive):
+            self._learn(block, since, matched)
+            if isinstance(scheme, Adaptive):
                 gained = float(self.room.sums["gained"]) - gained
-                self._judge(self._shedding.recompute, done, gained)
+                self._judge(scheme, int(arrivals.time[done]), gained)
             done = end
 
     def limit(self, share: Share) -> None:
@@ -173,12 +165,10 @@ class Rounds:
 
     def _show_models(self) -> None:
         """Give the policy the models as they are now."""
-        through, models = self._store.through, self._store.models
-        self.verbs.models = models if through is None else through.models(models)
+        self.verbs.models = self._store.through.models(self._store.models)
 
-    def _block_end(self, start: int) -> int:
+    def _block_end(self, time: IntArray, start: int) -> int:
         """End of a block: at a multiple of its size, or at the end of an instant."""
-        time = self._arrivals.time
         scheme = self._shedding.recompute
         if isinstance(scheme, Adaptive):
             unit = parse_duration(scheme.instant)
@@ -187,8 +177,7 @@ class Rounds:
             )
         if self._steady:
             number, rows = int(self._facts["next_number"]), self._rows_of_block()
-            if self._store.through is not None:
-                rows = min(rows, max(1, LOOKS // self._store.through.most))
+            rows = min(rows, max(1, LOOKS // self._store.through.most))
             end = start + rows - number % rows
         else:
             end = start + 1
@@ -207,21 +196,21 @@ class Rounds:
         rows = 1 << max(part, _LEARNING_BLOCK).bit_length() - 1
         return min(rows, max(self._block_rows, _LEARNING_BLOCK))
 
-    def _block(self, start: int, end: int) -> Iterator[Pairs]:
-        arrivals, number = self._arrivals, int(self._facts["next_number"])
-        through, rows = self._store.through, slice(start, end)
-        looks = None
-        if through is not None:
+    def _prepared(self, arrivals: Ordered, start: int, end: int) -> _Block:
+        """Ask the policy about the arrivals of a block; make room to count them."""
+        number = int(self._facts["next_number"])
+        through, rows, looks = self._store.through, slice(start, end), NO_LOOKS
+        if through.relates:
             looks = through.looks(
                 arrivals.stream[rows], arrivals.key[rows], arrivals.time[rows]
             )
-        self._counted = Counted.of(arrivals, rows, looks)
-        self._watched = self._store.models.make_room(*self._counted[:2])
+        counted = Counted.of(arrivals, rows, looks)
+        watched = self._store.models.make_room(*counted[:2])
         time, stream = int(arrivals.time[start]), int(arrivals.stream[start])
         clock = self._store.table.clock_with(time, stream)
         arriving = self.verbs.arriving(arrivals, start, end, number, clock)
-        if through is not None and looks is not None:
-            arriving = self._related(arriving, looks, through)
+        if through.relates:
+            arriving = self._related(arriving._replace(looks=looks))
         if self._rules.all_probe:
             peers = peers_of(arriving.stream, arriving.key, arriving.time)
             arriving = arriving._replace(peers=peers)
@@ -229,48 +218,71 @@ class Rounds:
             arriving = self._partners.scored(arriving, clock)
             self.stops.recomputed += 1
             self.stops.forget()
-        self._arriving = arriving._replace(does=arriving.does.copy())
+        came = arriving._replace(does=arriving.does.copy())
         self._refuse_too_large(arriving)
-        out = self.room.empty(end - start, number)
+        results = Results(*np.zeros((2, counted.key.size)))
+        return _Block(start, arriving, came, counted, watched, results)
+
+    def _found(self, block: _Block, lookahead: LookAhead) -> Iterator[Found]:
+        """Take a block through the table; yield matches when their room is full."""
+        arriving = block.arriving
+        out = self.room.empty(arriving.key.size, arriving.first_number)
         if self._rules.tosses and arriving.coins.any():
             self._looks_ahead = False  # the number of a resident's matches matters
-        run = self._ahead if self._looks_ahead else self._one_by_one
-        counted = self._counted.key.size
-        self._results = Results(np.zeros(counted), np.zeros(counted))
-        for found in run(arriving, out):
-            row = self._count_results(found)
-            yield self.matches.given(found, arrivals, start, self._watched[row])
+        if self._looks_ahead:
+            yield from self._ahead(arriving, out, lookahead)
+        else:
+            yield from self._one_by_one(arriving, out)
         if self._rules.weighs:
             oldest = self._store.table.oldest
-            self._store.thresholds.advance(number, out.raised, oldest)
+            self._store.thresholds.advance(arriving.first_number, out.raised, oldest)
 
-    def _related(self, arriving: Arriving, looks: Looks, through: Through) -> Arriving:
-        """Add the keys that arrivals look for in the relation.
+    def _learn(self, block: _Block, since: int, matched: int) -> None:
+        """Count a block in the models, whose clock was at ``since`` before it.
+
+        This comes after all of its arrivals were joined. Otherwise sampled rows would
+        be scored with knowledge of the matches that they are about to have.
+        """
+        models, clock = self._store.models, self._store.table.clock_us
+        fade = models.frequency.faded(max(since, clock) - since)
+        self._miniature.observe(block.came, fade)
+        exact = models.meter.exact
+        if block.counted.key.size:
+            models.observe(
+                *block.counted[:5],
+                clock_us=clock,
+                watched=block.watched,
+                results=block.results,
+            )
+        exact = models.meter.exact - exact
+        if self._store.kept_models.make_room():
+            self._show_models()
+        rows = block.arriving.key.size
+        self.verbs.load.count(self._store, rows, matched, exact, fade)
+
+    def _related(self, arriving: Arriving) -> Arriving:
+        """Let arrivals expire when nothing is related to them any more.
 
         If the relation is fixed, an arrival without a relation row will never have one,
         so it cannot match. It is not stored, and this does not count as shedding.
         """
+        through, looks = self._store.through, arriving.looks
         if through.is_fixed:
             alone = looks.first[1:] == looks.first[:-1]
             arriving.does[alone] &= ~RETAIN
             streams = len(self._rules.keep)
             self.alone += np.bincount(arriving.stream[alone], minlength=streams)
         until = through.expiry(arriving.stream, arriving.key, arriving.time, looks)
-        expiry = np.minimum(arriving.expiry, until)
-        return arriving._replace(looks=looks, expiry=expiry)
+        return arriving._replace(expiry=np.minimum(arriving.expiry, until))
 
-    def _count_results(self, found: Found) -> IntArray:
-        """Add results to the counted arrivals.
-
-        Return, for each result, the index of its arrival among these.
-        """
+    def _counted_pairs(self, found: Found, arrivals: Ordered, block: _Block) -> Pairs:
+        """Count matches for the models, and return them as pairs."""
         matches = found.matches[: int(found.cursor[0]["found"])]
-        row = self._counted.place(matches["row"], matches["number"])
-        size = self._counted.key.size
-        count, gained = self._results
-        count += np.bincount(row, minlength=size)
-        gained += np.bincount(row, matches["worth"], minlength=size)
-        return row
+        row = block.counted.place(matches["row"], matches["look"])
+        count, gained = block.results
+        count += np.bincount(row, minlength=count.size)
+        gained += np.bincount(row, matches["worth"], minlength=count.size)
+        return self.matches.given(found, arrivals, block.start, block.watched[row])
 
     def _one_by_one(self, arriving: Arriving, out: Found) -> Iterator[Found]:
         kernel = probe_then_insert if self._probes_first else shed_then_join
@@ -289,22 +301,24 @@ class Rounds:
             else:
                 self.stops.help(why)
 
-    def _ahead(self, arriving: Arriving, out: Found) -> Iterator[Found]:
+    def _ahead(
+        self, arriving: Arriving, out: Found, lookahead: LookAhead
+    ) -> Iterator[Found]:
         """Find matches first, decide when rows leave, then keep valid matches."""
         rules, rows, cursor = self._rules, arriving.key.size, out.cursor[0]
         while cursor["row"] < rows:
             table, start = self._store.table.table, int(cursor["row"])
             cursor["run_start"] = self._facts["next_number"]
             out = self._for_leaving(arriving, out)
-            out = self._lookahead.watch(out, self._store.table.size, rows)
-            end = self._lookahead.look_up(start, arriving, table)
+            out = lookahead.watch(out, self._store.table.size, rows)
+            end = lookahead.look_up(start, arriving, table)
             while True:
                 candidates = self.stops.candidates
                 why = insert_until(end, rules, arriving, table, candidates, out)
                 if why in (DONE, GROW):
                     break
                 self.stops.help(why)
-            yield from self._lookahead.matches(start, arriving, table, out)
+            yield from lookahead.matches(start, arriving, table, out)
             if why == GROW:
                 self.stops.help(why)
 
@@ -327,10 +341,10 @@ class Rounds:
         count = np.bincount(arriving.stream[large], minlength=len(capacity))
         self.room.tally[[STORED, REFUSED]] += count
 
-    def _judge(self, scheme: Adaptive, start: int, gained: float) -> None:
+    def _judge(self, scheme: Adaptive, time_us: int, gained: float) -> None:
         """Make scores due if the last instants gained less than those before."""
         unit = parse_duration(scheme.instant)
-        instant = int(self._arrivals.time[start]) // unit
+        instant = time_us // unit
         worse = self._store.note_gain(instant, gained, scheme)
         if worse and self._partners is None:  # else all are scored anyway
             self._facts["sheds_left"] = 0

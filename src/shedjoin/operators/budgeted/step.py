@@ -15,19 +15,20 @@ from shedjoin.operators.budgeted.miniature import begin_with_part, with_other_bu
 from shedjoin.operators.budgeted.rounds import Rounds
 from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.frame.completeness import NOTHING, Measured
-from shedjoin.operators.frame.join import Step
+from shedjoin.operators.frame.join import Running, as_step
 from shedjoin.operators.frame.ordered import Ordered, Timely
 from shedjoin.operators.frame.sharing import Share, share_at
 from shedjoin.spec.report import Report
 from shedjoin.types import IntArray
 
 
+@as_step
 def budgeted_step(
     store: BudgetedStore,
     blobs: Sequence[Blob],
     watermark_ms: int,
     before: Measured = NOTHING,
-) -> Step:
+) -> Running:
     """Join the arrivals of a micro-batch, shed, and remove what has expired.
 
     Late rows and expiry follow the same rules as without a budget. ``before`` counts
@@ -39,8 +40,7 @@ def budgeted_step(
     rounds.value_residents()
     rounds.room.tally[EVICTED] += store.shed_surplus()
     matched = ahead = 0
-    through = store.through
-    same_keys = None if through is None else through.same_keys
+    same_keys = store.through.same_keys
     part: Ordered | None = None
     for following in arrivals.parts([share.since_us for share in shares[1:]]):
         if part is not None:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from shedjoin.errors import ParameterError
+from shedjoin.kernels.places import are_arrivals, arrivals_at
 from shedjoin.models.learned import Models
 from shedjoin.operators.budgeted.layout import slot_bytes
 from shedjoin.operators.budgeted.rewriting import is_dense, tidy
 from shedjoin.operators.budgeted.table import SlotTable
-from shedjoin.operators.budgeted.through import Through
+from shedjoin.operators.budgeted.through import OWN_KEYS, Through
 from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.join import Opening
 from shedjoin.operators.frame.kept_models import KeptModels
+from shedjoin.operators.frame.limits import TYPICAL_ROW_BYTES, Paced, usable_of
 from shedjoin.operators.frame.needed import Needed
 from shedjoin.operators.frame.ordered import Ordered, budget_sizes
-from shedjoin.operators.frame.sharing import USABLE, Share, Sharing
+from shedjoin.operators.frame.sharing import Share, Sharing
 from shedjoin.sampling.lags import lags_of
 from shedjoin.sampling.thresholds import Thresholds
 from shedjoin.spec.importance import Importances, importance_of
@@ -29,22 +31,8 @@ from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import Payload, places
 from shedjoin.types import Grid, IntArray
 
-_TYPICAL_ROW_BYTES = 256
 _FARTHEST = 8.0
 """Limit of the factor by which work may differ from what was meant."""
-
-
-class Paced(NamedTuple):
-    """Work that was done under a throttle lately, and work that was meant."""
-
-    done: float = 0.0
-    meant: float = 0.0
-
-    @property
-    def ratio(self) -> float:
-        """Work done over work meant; not 1, as expected matches are estimates."""
-        found = self.done / self.meant if self.meant > 0 else 1.0
-        return min(max(found, 1 / _FARTHEST), _FARTHEST)
 
 
 def shedding_of(spec: JoinSpec) -> Shedding:
@@ -98,8 +86,8 @@ class BudgetedStore:
         self.revalued = False
         self.scored_us: int | None = None
         """The clock when all residents were last scored by their partners."""
-        self.through: Through | None = None
-        """The relation, if matches depend on one."""
+        self.through: Through = OWN_KEYS
+        """Says which keys match: equal ones, or those that a relation has."""
         self.gains: list[tuple[int, float]] = []
         self.not_adopted = np.zeros(len(spec.streams), np.int64)
 
@@ -121,21 +109,19 @@ class BudgetedStore:
     def limit(self, share: Share) -> None:
         """Set what may be held from now on; the surplus is shed elsewhere."""
         self.share, self.other_shares = share.size, share.others
-        self._usable = self._usable_of(self.share)
+        self._usable = usable_of(self.shedding.budget, self.share)
         self.capacity = self._pools(self._usable)
-        row_bytes = _TYPICAL_ROW_BYTES if self.in_bytes else 1
+        row_bytes = TYPICAL_ROW_BYTES if self.in_bytes else 1
         self.capacity_rows = self._usable // row_bytes
 
     @property
     def other_rooms(self) -> Grid:
         """Room that each pool would have with other budgets, by pool and budget."""
         others = self.other_shares.tolist()
-        rooms = [self._pools(self._usable_of(share)) for share in others]
+        budget = self.shedding.budget
+        rooms = [self._pools(usable_of(budget, share)) for share in others]
         found: Grid = np.array(rooms, np.float64).T[: 1 if self.pooled else None].copy()
         return found
-
-    def _usable_of(self, share: int) -> int:
-        return int(USABLE * share) if self.in_bytes else share
 
     def _pools(self, usable: int) -> tuple[int, ...]:
         return self.shedding.budget.by_pool(usable, len(self.spec.streams))
@@ -177,8 +163,8 @@ class BudgetedStore:
     def stream_at(self, place: IntArray, arrivals: Ordered) -> IntArray:
         """Stream of the residents whose payload is at some places."""
         stream = np.empty(place.size, np.int64)
-        fresh = place < 0
-        stream[fresh] = arrivals.stream[-1 - place[fresh]]
+        fresh = are_arrivals(place)
+        stream[fresh] = arrivals.stream[arrivals_at(place[fresh])]
         if not fresh.all():
             ids, owner = self.payload.owners(place[~fresh])
             of = np.array([self.payload.segments[one].stream for one in ids])
@@ -220,7 +206,8 @@ class BudgetedStore:
     @property
     def paced_share(self) -> float:
         """Share of work to allow, so that recent work agrees with the throttle."""
-        return min(1.0, self.shedding.throttle.share / self.paced.ratio)
+        far = self.paced.ratio(1 / _FARTHEST, _FARTHEST)
+        return min(1.0, self.shedding.throttle.share / far)
 
     def limit_sample(self) -> None:
         """Reduce the residents of a sample while a throttle allows less than all work.
@@ -234,7 +221,7 @@ class BudgetedStore:
             rows = max(1.0, self.paced_share * known)  # an empty one estimates nothing
             if self.in_bytes:
                 count, used = self.table.count, int(self.table.used.sum())
-                rows *= used / count if count else _TYPICAL_ROW_BYTES
+                rows *= used / count if count else TYPICAL_ROW_BYTES
             usable = min(usable, int(rows)) if known else usable
         self.capacity = self._pools(usable)
 

@@ -22,6 +22,7 @@ from shedjoin.kernels.slots import (
     vacate_all,
 )
 from shedjoin.operators.budgeted.layout import header_words, table_in, words_of
+from shedjoin.operators.frame.limits import advanced
 from shedjoin.policies.residents import Met, Residents
 from shedjoin.state.workspace import Workspace
 from shedjoin.types import FloatArray, IntArray, Record
@@ -121,8 +122,8 @@ class SlotTable:
         """Clock as it will be after an arrival (see ``clock_after``)."""
         latest: list[int] = self.table.streams["latest"].tolist()
         latest[stream] = max(latest[stream], time)
-        reached = min(latest) + int(self.facts["lead"])
-        return max(self.clock_us, min(max(latest), reached))
+        lead = int(self.facts["lead"])
+        return advanced(self.clock_us, latest, min(latest), lead)
 
     @property
     def has_coins(self) -> bool:

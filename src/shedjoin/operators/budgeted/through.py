@@ -1,4 +1,4 @@
-"""Interface of a relation that says which keys meet, for a join under a budget."""
+"""Which keys of two streams match in a join under a budget: equal or related ones."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import numpy as np
 from shedjoin.kernels.round import Looks
 from shedjoin.models.asked import AskedModels
 from shedjoin.models.learned import Models
-from shedjoin.operators.frame.combine import Met
+from shedjoin.operators.frame.combine import Met, equal_keys
 from shedjoin.operators.frame.ordered import Ordered
+from shedjoin.spec.relation import ALWAYS_US
+from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 RIGHT = 1
@@ -20,7 +22,11 @@ LOOKS = 1 << 20
 
 
 class Through(Protocol):
-    """A relation that says which keys of two streams go together, and when."""
+    """Says which keys of two streams go together, and when."""
+
+    @property
+    def relates(self) -> bool:
+        """Whether there is a relation. Otherwise a row looks for its own key."""
 
     @property
     def is_fixed(self) -> bool:
@@ -45,8 +51,43 @@ class Through(Protocol):
     def models(self, models: Models) -> AskedModels:
         """Models as a policy sees them."""
 
-    def same_keys(self, met: Sequence[Met]) -> BoolArray:
+    def same_keys(self, spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
         """Compare true keys of rows that have met: different ones may share a hash."""
+
+
+class OwnKeys:
+    """No relation: rows match if their keys are equal."""
+
+    relates = is_fixed = False
+    most = 1
+
+    def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
+        """Give each row its own key, at all times."""
+        del stream, time
+        always = np.full(key.size, ALWAYS_US)
+        return Looks(np.arange(key.size + 1), key, -always, always)
+
+    def expiry(
+        self,
+        stream: IntArray,
+        key: IntArray,
+        time: IntArray,
+        looks: Looks | None = None,
+    ) -> IntArray:
+        """Give times that never come."""
+        del stream, key, looks
+        return np.full(time.size, ALWAYS_US)
+
+    def models(self, models: Models) -> AskedModels:
+        """Give the models as they are."""
+        return models
+
+    def same_keys(self, spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
+        """Compare true keys of rows that have met: different ones may share a hash."""
+        return equal_keys(spec, met)
+
+
+OWN_KEYS = OwnKeys()
 
 
 class Counted(NamedTuple):
@@ -65,11 +106,11 @@ class Counted(NamedTuple):
     first: IntArray | None = None
 
     @staticmethod
-    def of(rows: Ordered, part: slice, looks: Looks | None) -> Counted:
-        """Entries of some arrivals, whose looks are given if there is a relation."""
+    def of(rows: Ordered, part: slice, looks: Looks) -> Counted:
+        """Entries of some arrivals; without a relation, these have no looks."""
         stream, key = rows.stream[part], rows.key[part]
         time, importance, size = rows.time[part], rows.importance[part], rows.size[part]
-        if looks is None:
+        if not looks.first.size:
             return Counted(stream, key, time, importance, size)
         each = np.diff(looks.first)
         often = np.where(stream == RIGHT, each, 1)

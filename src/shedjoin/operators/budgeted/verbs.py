@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from shedjoin.kernels.places import places_of
 from shedjoin.kernels.round import ADMIT, PROBE, RETAIN, Arriving
 from shedjoin.kernels.thresholds import toss
 from shedjoin.models.asked import AskedModels
@@ -82,7 +83,7 @@ class Verbs:
             importance=rows.importance[part],
             size=rows.size[part],
             score=self._first_scores(newcomers),
-            place=-1 - np.arange(start, end),
+            place=places_of(start, end),
             does=does,
             chance=chance,
             coins=np.zeros(end - start, np.int64) if coins is None else coins,

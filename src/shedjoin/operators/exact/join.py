@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
-from shedjoin.columns.arrivals import Blob
+from shedjoin.columns.arrivals import Blob, Chunk
 from shedjoin.columns.hot import hot_columns
-from shedjoin.columns.schema import as_stored
 from shedjoin.operators.exact.matches import joined_rows
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.reading import numbers_of, residing
 from shedjoin.operators.frame.runs import Stored
 from shedjoin.operators.frame.step import windowed_step
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import Blobs, Commit, load_segment
+from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
@@ -82,28 +81,24 @@ class ExactJoin:
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
         """Read all stored residents, the oldest first."""
-        runs = Stored.of(directory).runs
-        for run in sorted(runs, key=lambda run: (run.max_us, run.segment.id)):
-            stream = run.segment.stream
-            rows = as_stored(load_segment(blobs, run.segment.id))
-            horizon = spec.expired_us(stream, directory.watermark_ms)
-            if run.min_us <= horizon:
-                own = spec.streams[stream]
-                time = hot_columns(rows, own, direct=spec.direct).time
-                rows = rows.filter(pa.array(time > horizon))
-            yield stream, rows
+        segments = Stored.of(directory).oldest_first
+        return residing(blobs, directory, spec, segments)
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
         """Numbers of all blobs but the directory."""
-        return [segment.id for segment in directory.segments]
+        return numbers_of(directory)
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and remove what has expired."""
-        joined = partial(joined_rows, self.store)
-        step = windowed_step(self.store, joined, arrived, watermark_ms)
+        step = windowed_step(self.store, self._taken_in, arrived, watermark_ms)
         horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
         return self._completeness.of_whole(step, horizon_us)
+
+    def _taken_in(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        """Join arrivals with the residents of other streams; make them residents."""
+        yield from joined_rows(self.store, chunk)
+        self.store.insert(chunk.stream, chunk.rows, chunk.hot)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Return the part of the directory; the index can be rebuilt from the rows."""

@@ -20,15 +20,29 @@ class Met(NamedTuple):
     at: IntArray
 
 
-SameKeys: TypeAlias = Callable[[Sequence[Met]], BoolArray]
-"""Function that says which matched rows have equal true keys."""
+SameKeys: TypeAlias = Callable[[JoinSpec, Sequence[Met]], BoolArray]
+"""Function that says which matched rows go together by their true keys."""
+
+
+def equal_keys(spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
+    """Compare the true keys: different keys of several columns may share a hash."""
+    same = np.ones(met[0].at.size, np.bool_)
+    places = [pa.array(each.at) for each in met]
+    for names in zip(*(stream.keys for stream in spec.streams), strict=True):
+        first, *others = (
+            each.rows.column(name).take(at)
+            for each, name, at in zip(met, names, places, strict=True)
+        )
+        for other in others:
+            same &= equal_rows(first, other)
+    return same
 
 
 def combine_rows(
     spec: JoinSpec,
     met: Sequence[Met],
     tags: Met | None = None,
-    same_keys: SameKeys | None = None,
+    same_keys: SameKeys = equal_keys,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the joined rows of matched rows, which are given by stream.
 
@@ -37,7 +51,7 @@ def combine_rows(
     """
     parts = [*met] if tags is None else [*met, tags]
     if not spec.direct:
-        same = _same_keys(spec, met) if same_keys is None else same_keys(met)
+        same = same_keys(spec, met)
         parts = [Met(each.rows, each.at[same]) for each in parts]
     return joined_columns(spec, parts)
 
@@ -60,17 +74,3 @@ def joined_columns(spec: JoinSpec, parts: Sequence[Met]) -> Iterator[pa.RecordBa
             yield from joined_columns(spec, [Met(m.rows, m.at[half_of]) for m in parts])
     else:
         yield pa.RecordBatch.from_arrays(columns, [c.name for c in spec.output])
-
-
-def _same_keys(spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
-    """Compare the true keys: different keys of several columns may share a hash."""
-    same = np.ones(met[0].at.size, np.bool_)
-    places = [pa.array(each.at) for each in met]
-    for names in zip(*(stream.keys for stream in spec.streams), strict=True):
-        first, *others = (
-            each.rows.column(name).take(at)
-            for each, name, at in zip(met, names, places, strict=True)
-        )
-        for other in others:
-            same &= equal_rows(first, other)
-    return same

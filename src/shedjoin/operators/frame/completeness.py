@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from shedjoin.models.meter import Missed
-from shedjoin.operators.frame.join import Step
+from shedjoin.operators.frame.join import Running, Step, as_step
 from shedjoin.spec.recall import ESTIMATED, EXACT, OTHER_BUDGET
 from shedjoin.spec.report import Report
 from shedjoin.state.directory import Directory
@@ -132,10 +132,12 @@ class Completeness:
         """Whether rows that were shed before this micro-batch can still match."""
         return not self._was_complete
 
-    def of_whole(self, step: Step, horizon_us: int) -> Step:
+    @as_step
+    def of_whole(self, step: Step, horizon_us: int) -> Running:
         """Run a step that sheds nothing, and report what is known of its recall."""
         self.begin(horizon_us)
-        report = yield from step
+        yield from step
+        report = step.report
         measured = Measured(report.matched, report.importance)
         reason = OTHER_BUDGET if self.lacks else EXACT
         return self.told(report, measured, skips=False, reason=reason)

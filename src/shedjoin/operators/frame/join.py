@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -23,13 +24,69 @@ from shedjoin.state.workspace import Workspace
 BEGINNING_MS = -(1 << 52)
 """A watermark before all times, for runs in which nothing is late."""
 
-Step: TypeAlias = Generator[pa.RecordBatch, None, Report]
-"""Yields joined rows batch by batch, and returns the report; the join has the state."""
+_P = ParamSpec("_P")
+Running: TypeAlias = Generator[pa.RecordBatch, None, Report]
+"""Body of a step: it yields joined rows batch by batch, and returns the report."""
+
+
+class Step:
+    """The joined rows of one micro-batch as an iterator, and then the report.
+
+    The state of the join is complete only when all results were taken.
+
+    Parameters
+    ----------
+    running : generator
+        Yields the results and returns the report.
+    """
+
+    def __init__(self, running: Running) -> None:
+        self._running = running
+        self._report: Report | None = None
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Iterate over the results that were not taken yet."""
+        return self
+
+    def __next__(self) -> pa.RecordBatch:
+        """Give the next batch of joined rows."""
+        try:
+            return next(self._running)
+        except StopIteration as end:
+            self._report = self._report or end.value
+            raise
+
+    @property
+    def report(self) -> Report:
+        """Counts of the micro-batch; raise if there may be more results."""
+        if self._report is None:
+            raise RuntimeError(
+                "the report of a step was asked for before all of its results were "
+                "taken. Iterate over the step first."
+            )
+        return self._report
+
+
+def as_step(run: Callable[_P, Running]) -> Callable[_P, Step]:
+    """Make a function whose body is that of a step return a :class:`Step`."""
+
+    @wraps(run)
+    def begin(*args: _P.args, **kwargs: _P.kwargs) -> Step:
+        return Step(run(*args, **kwargs))
+
+    return begin
 
 
 Residents: TypeAlias = tuple[int, pa.RecordBatch]
 """Rows of one stream that can still be matched."""
 Residing: TypeAlias = Iterator[Residents]
+
+
+class GivenRelation(Protocol):
+    """A relation that does not change. It comes with the join and is not stored."""
+
+    def check(self, own: dict[str, Any]) -> None:
+        """Raise if stored rows came while the relation was another one."""
 
 
 class Opening(NamedTuple):
@@ -48,7 +105,7 @@ class Opening(NamedTuple):
     workspace: Workspace
     seed: int = 0
     opened: bool = False
-    relation: Any = None
+    relation: GivenRelation | None = None
 
 
 class Store(Protocol):
@@ -84,14 +141,8 @@ class Outcome(NamedTuple):
     @staticmethod
     def of(step: Step, *, collect: bool = True) -> Outcome:
         """Run a whole step and collect what it yields, or only its report."""
-        results: list[pa.RecordBatch] = []
-        while True:
-            try:
-                batch = next(step)
-                if collect:
-                    results.append(batch)
-            except StopIteration as end:
-                return Outcome(results, end.value)
+        results = [batch for batch in step if collect]
+        return Outcome(results, step.report)
 
 
 def stored_directory(blobs: Blobs, spec: JoinSpec) -> Directory | None:

@@ -48,6 +48,12 @@ class Stored(NamedTuple):
         runs = tuple(Run(segments[number], *run) for number, *run in own["runs"])
         return Stored(runs, tuple(own["ends"]), own["seed"])
 
+    @property
+    def oldest_first(self) -> list[Segment]:
+        """Segments of all runs, by the latest of their times."""
+        runs = sorted(self.runs, key=lambda run: (run.max_us, run.segment.id))
+        return [run.segment for run in runs]
+
     def facts(self) -> dict[str, Any]:
         """Facts that :meth:`of` reads."""
         runs = [[run.segment.id, *run[1:]] for run in self.runs]

@@ -25,6 +25,7 @@ from shedjoin.models.division import by_keys, by_rows
 from shedjoin.models.recall_curve import FACTORS, WHOLE
 from shedjoin.operators.frame.cell_sizes import CellSizes
 from shedjoin.operators.frame.join import Opening
+from shedjoin.operators.frame.limits import USABLE, advanced
 from shedjoin.operators.frame.models_log import ModelsLog
 from shedjoin.state.blobs import Commit
 from shedjoin.types import BoolArray, IntArray
@@ -36,10 +37,6 @@ _SLOTS = 16
 """Slots that are kept. A window has eight slots, if it is longer than some seconds."""
 _PART = 2
 """Slots in the last part of a window."""
-USABLE = 0.8
-"""Part of a budget in bytes that residents may use. The rest is for rows that left
-lately and for free slots, so that a segment need not be rewritten for every row that is
-shed."""
 _MOST = 32
 """Limit of the changes of the division within a micro-batch."""
 _STEADY = 16
@@ -105,9 +102,10 @@ class Sharing:
         """The share that is in force."""
 
     @staticmethod
-    def numbers(own: dict[str, Any]) -> list[int]:
-        """Numbers of the stored blobs."""
-        return [number for number, _, _ in own.get(_CENSUS, {}).get("log", ())]
+    def parts(own: dict[str, Any]) -> Sequence[Sequence[int]]:
+        """Parts of the stored log."""
+        found: Sequence[Sequence[int]] = own.get(_CENSUS, {}).get("log", ())
+        return found
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Write the counts that have changed; return the part of the directory."""
@@ -185,11 +183,10 @@ class Sharing:
             own = counts.slot[counts.stream == stream]
             latest = int(own.max(initial=_NEVER))
             self._latest[stream] = max(self._latest[stream], latest)
-        reached = max(watermark, min(self._latest)) + 1
-        newest = min(max(self._latest), reached)
-        if newest == _NEVER or min(self._latest) == _NEVER:
-            newest = int(counts.slot.min())  # a stream has no rows yet
-        return int(max(self._newest, newest))
+        if min(self._latest) == _NEVER:  # a stream has no rows yet
+            return max(self._newest, int(counts.slot.min()))
+        reached = max(watermark, min(self._latest))
+        return advanced(self._newest, self._latest, reached, lead=1)
 
     def _count(
         self, counts: Counts, slot: IntArray, now: BoolArray, newest: int

@@ -8,14 +8,14 @@ from typing import Protocol, TypeAlias
 import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob, Chunk, chunks
-from shedjoin.columns.hot import Hot
-from shedjoin.operators.frame.join import Step
+from shedjoin.operators.frame.join import Running, as_step
 from shedjoin.spec.report import Report
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import Payload
 
-JoinedRows: TypeAlias = Callable[[Chunk], Iterator[pa.RecordBatch]]
-"""Joins arrivals with the residents of all other streams, in batches."""
+TakenIn: TypeAlias = Callable[[Chunk], Iterator[pa.RecordBatch]]
+"""Joins arrivals with the residents of all other streams, in batches; then they become
+residents themselves."""
 
 
 class WindowedStore(Protocol):
@@ -36,9 +36,6 @@ class WindowedStore(Protocol):
     def tidy(self) -> None:
         """Rewrite the segments for which that pays."""
 
-    def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
-        """Make rows residents."""
-
     def ahead(self, first_new: int, watermark_ms: int) -> int:
         """Count new rows that are more than the window ahead of all streams."""
 
@@ -46,13 +43,14 @@ class WindowedStore(Protocol):
         """Remove residents that nothing can match any more."""
 
 
+@as_step
 def windowed_step(
     store: WindowedStore,
-    joined_rows: JoinedRows,
+    taken_in: TakenIn,
     blobs: Sequence[Blob],
     watermark_ms: int,
     admitted: Callable[[Chunk], Chunk] | None = None,
-) -> Step:
+) -> Running:
     """Join the arrivals of a micro-batch and remove what has expired.
 
     Rows are late by the watermark of the micro-batch *before*, which the store
@@ -76,10 +74,9 @@ def windowed_step(
             shed[chunk.stream] += came - chunk.rows.num_rows
         stored[chunk.stream] += chunk.rows.num_rows
         if chunk.rows.num_rows:
-            for batch in joined_rows(chunk):
+            for batch in taken_in(chunk):
                 matched += batch.num_rows
                 yield batch
-            store.insert(chunk.stream, chunk.rows, chunk.hot)
     ahead = store.ahead(first_new, watermark_ms)
     store.expire(watermark_ms)
     now = [store.residents(stream) for stream in streams]

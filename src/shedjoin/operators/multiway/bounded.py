@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.hot import hot_columns
-from shedjoin.columns.schema import as_stored
 from shedjoin.errors import ParameterError
 from shedjoin.models.learned import Models
 from shedjoin.operators.frame.completeness import Completeness
@@ -28,6 +27,7 @@ from shedjoin.operators.frame.join import (
 )
 from shedjoin.operators.frame.kept_models import KeptModels
 from shedjoin.operators.frame.needed import Needed
+from shedjoin.operators.frame.reading import numbers_of, residing
 from shedjoin.operators.frame.sharing import Sharing
 from shedjoin.operators.multiway.bounded_step import Bounded, bounded_step
 from shedjoin.operators.multiway.bounded_store import BoundedStore
@@ -39,9 +39,9 @@ from shedjoin.operators.multiway.shedder import Shedder
 from shedjoin.operators.multiway.windows import PARTS
 from shedjoin.spec.recall import OTHER_BUDGET
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import Blobs, Commit, load_segment
+from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.directory import Directory
-from shedjoin.state.payload import Payload, row_of, segment_of
+from shedjoin.state.payload import Payload
 from shedjoin.types import IntArray
 
 
@@ -157,24 +157,17 @@ class BoundedJoin:
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
         """Read all residents as stored, the oldest segments first."""
-        dead = GoneLog(directory.own["gone"]).places(blobs)
-        for segment in directory.segments:
-            own = spec.streams[segment.stream]
-            rows = as_stored(load_segment(blobs, segment.id))
-            time = hot_columns(rows, own, direct=spec.direct).time
-            horizon = spec.expired_us(segment.stream, directory.watermark_ms)
-            alive = time > horizon
-            alive[row_of(dead[segment_of(dead) == segment.id])] = False
+        gone = GoneLog(directory.own["gone"]).places(blobs)
+        found = residing(blobs, directory, spec, directory.segments, gone)
+        for stream, rows in found:
             names = [name for name in rows.schema.names if name not in ADDED]
-            yield segment.stream, rows.select(names).filter(pa.array(alive))
+            yield stream, rows.select(names)
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
         """Numbers of all blobs but the directory."""
-        segments = [segment.id for segment in directory.segments]
-        logs = [*directory.own["gone"], *directory.own["models"]]
-        census = Sharing.numbers(directory.own)
-        return [*segments, *census, *(number for number, _, _ in logs)]
+        own = directory.own
+        return numbers_of(directory, Sharing.parts(own), own["gone"], own["models"])
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch, shed, and remove what has expired."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 from shedjoin.columns.arrivals import Blob, Chunk
 from shedjoin.columns.hot import Hot
 from shedjoin.operators.frame.completeness import Completeness, Measured
-from shedjoin.operators.frame.join import Step
+from shedjoin.operators.frame.join import Running, as_step
 from shedjoin.operators.frame.needed import Needed
 from shedjoin.operators.frame.ordered import Ordered, Timely
 from shedjoin.operators.frame.sharing import Sharing, share_at
@@ -56,7 +56,8 @@ class _Own(NamedTuple):
     worth: FloatArray
 
 
-def bounded_step(join: Bounded, blobs: Sequence[Blob], watermark_ms: int) -> Step:
+@as_step
+def bounded_step(join: Bounded, blobs: Sequence[Blob], watermark_ms: int) -> Running:
     """Join the arrivals of a micro-batch, shed, and remove what has expired.
 
     Arrivals are taken in the order of their times, in blocks. Arrivals of a block meet

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,8 +20,15 @@ from shedjoin.columns.hot import Hot
 from shedjoin.columns.placing import content
 from shedjoin.models.meter import Missed
 from shedjoin.operators.frame.completeness import Completeness, Measured
+from shedjoin.operators.frame.limits import Paced
 from shedjoin.operators.multiway.hops import Group, Hops, hop_order
-from shedjoin.operators.multiway.lags import Looks, everything, lag_edges, stretches
+from shedjoin.operators.multiway.lags import (
+    Edges,
+    Looks,
+    everything,
+    lag_edges,
+    stretches,
+)
 from shedjoin.operators.multiway.learned import Learned
 from shedjoin.operators.multiway.store import MultiwayStore
 from shedjoin.operators.multiway.tally import Tally
@@ -29,7 +36,6 @@ from shedjoin.policies.gedik import PredicatePolicy
 from shedjoin.sampling.lots import lots
 from shedjoin.spec.recall import DROPPED, EXACT
 from shedjoin.spec.report import Report
-from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.throttle import Throttle
 from shedjoin.types import FloatArray, IntArray
 
@@ -75,56 +81,61 @@ class Configuration(NamedTuple):
     """Whether lags were chosen. If not, all looks cover everything."""
 
 
+def edges_of(store: MultiwayStore) -> Edges:
+    """Cut lags, no finer than basic windows if these are searched as a whole."""
+    edges = {}
+    for stream, other in permutations(store.streams, 2):
+        indexed = store.layouts[other].lead or store.spec.streams[other].keys
+        narrowest_us = store.windows[other].width_us if indexed else 1
+        edges[stream, other] = lag_edges(store.spec, stream, other, narrowest_us)
+    return edges
+
+
 class Harvesting:
-    """Keeps the work of one shard within the throttle.
+    """Keeps the work of one shard within the throttle, for one micro-batch.
+
+    If a stream was quiet and comes back, its arrivals must not all look everywhere just
+    because this paid while there were few. So their number is known from the start.
 
     Parameters
     ----------
     store : MultiwayStore
         The residents.
-    shedding : Shedding
-        Policy and throttle.
     completeness : Completeness
         Record of what is missing, which is updated.
-    learned : dict, optional
-        What was learned before, as it was stored.
+    learned : Learned
+        What was learned before, which is updated.
+    edges : dict
+        Starts of the lag buckets and the end of the last one, by direction and hop.
+    coming : array, optional
+        Number of arrivals by stream, if less than all work is to be done.
     """
 
     def __init__(
         self,
         store: MultiwayStore,
-        shedding: Shedding,
         completeness: Completeness,
-        learned: dict[str, Any] | None = None,
+        learned: Learned,
+        edges: Edges,
+        coming: IntArray | None = None,
     ) -> None:
-        if not isinstance(shedding.policy, PredicatePolicy):
-            raise TypeError(shedding.policy)
+        shedding, streams = store.spec.shedding, store.streams
+        if shedding is None or not isinstance(shedding.policy, PredicatePolicy):
+            raise TypeError(shedding)
         self._store = store
         self._completeness = completeness
         self._policy = shedding.policy
         self._drops = type(self._policy).chances is not PredicatePolicy.chances
         self._throttle = shedding.throttle
         self._seed = shedding.seed
-        self.edges = {
-            (stream, other): self._lag_edges(stream, other)
-            for stream, other in permutations(store.streams, 2)
-        }
-        self.learned = Learned.of(learned, len(store.streams))
-        self.begin()
-
-    def begin(self, coming: IntArray | None = None) -> None:
-        """Decide what the arrivals of a micro-batch do; ``coming`` counts them.
-
-        If a stream was quiet and comes back, its arrivals must not all look everywhere
-        just because this paid while there were few.
-        """
+        self.edges = edges
+        self.learned = learned
         self._coming = None
         if coming is not None and coming.any():
             self._coming = coming.astype(np.float64)
-        streams = self._store.streams
-        if not self.learned.orders:
-            orders = (hop_order(self._store, stream) for stream in streams)
-            self.learned.orders = [tuple(order) for order in orders]
+        if not learned.orders:
+            orders = (hop_order(store, stream) for stream in streams)
+            learned.orders = [tuple(order) for order in orders]
         self._tallies = [Tally(len(streams), self.edges) for _ in streams[1:]]
         self._seen = np.zeros(len(streams), np.int64)
         self._stored = np.zeros(len(streams), np.int64)
@@ -132,12 +143,7 @@ class Harvesting:
         self._looked = 0
         self._dropped_us = _NEVER
         self._paced = 1.0
-        self.configuration = self._configured()
-
-    @property
-    def throttled(self) -> bool:
-        """Whether less than all work is to be done."""
-        return self._throttle.active
+        self.configuration = self.configured()
 
     def admitted(self, chunk: Chunk) -> Chunk:
         """Select the arrivals that take part."""
@@ -153,11 +159,12 @@ class Harvesting:
         self._stored[stream] += chunk.rows.num_rows
         return chunk
 
-    def joined(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-        """Join arrivals with the residents that they look at."""
+    def taken_in(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        """Join arrivals with the residents that they look at; make them residents."""
         hops = Hops(self._store, chunk)
         yield from hops.joined(self._groups(chunk))
         self._looked += hops.looked
+        self._store.insert(chunk.stream, chunk.rows, chunk.hot)
 
     def end(self, report: Report) -> Report:
         """Learn from a micro-batch, and add to its report what was left out."""
@@ -199,7 +206,8 @@ class Harvesting:
         skips = self._throttle.active or self._dropped_us > _NEVER
         return self._completeness.told(report, measured, skips=skips, reason=reason)
 
-    def _configured(self) -> Configuration:
+    def configured(self) -> Configuration:
+        """Decide what arrivals do, from what was learned so far."""
         spec, learned = self._store.spec, self.learned
         policy, share = self._policy, self._throttle.share
         few = min(max(_FEW / max(learned.least, 1.0), 1.0), _AT_FIRST)
@@ -258,13 +266,6 @@ class Harvesting:
             }
             looks.append(Looks(order, lags) if all(counts) else None)
         return Configuration(tuple(looks), shred, found.chance)
-
-    def _lag_edges(self, stream: int, other: int) -> IntArray:
-        """Cut lags, no finer than basic windows if these are searched as a whole."""
-        store = self._store
-        indexed = store.layouts[other].lead or store.spec.streams[other].keys
-        narrowest_us = store.windows[other].width_us if indexed else 1
-        return lag_edges(store.spec, stream, other, narrowest_us)
 
     def _groups(self, chunk: Chunk) -> Iterator[Group]:
         """Groups of arrivals: those that are learned from, and the others."""
@@ -325,9 +326,7 @@ class Harvesting:
 
     def _far(self) -> float:
         """Work done over work meant, within limits."""
-        done, meant = self.learned.paced.tolist()
-        far = done / meant if meant > 0 else 1.0
-        return float(min(max(far, 1 / _MORE), _FARTHEST))
+        return Paced(*self.learned.paced.tolist()).ratio(1 / _MORE, _FARTHEST)
 
     def _whole_work(self, throttle: Throttle) -> float:
         """Work of this micro-batch's arrivals if all of them looked at everything."""

@@ -32,10 +32,11 @@ class Group(NamedTuple):
     tally: Tally | None = None
 
 
-def joined_rows(store: MultiwayStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-    """Join arrivals with the residents of all other streams, in batches."""
+def taken_in(store: MultiwayStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+    """Join arrivals with the residents of all other streams; make them residents."""
     looks = everything(store.spec, chunk.stream, hop_order(store, chunk.stream))
     yield from Hops(store, chunk).joined([Group(None, looks)])
+    store.insert(chunk.stream, chunk.rows, chunk.hot)
 
 
 class Hops:

@@ -6,20 +6,27 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-import pyarrow as pa
-
 from shedjoin.columns.arrivals import Blob, row_counts
 from shedjoin.columns.hot import hot_columns
-from shedjoin.columns.schema import as_stored
 from shedjoin.operators.frame.completeness import Completeness
-from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.join import (
+    Opening,
+    Residents,
+    Residing,
+    Running,
+    Step,
+    as_step,
+)
+from shedjoin.operators.frame.reading import numbers_of, residing
 from shedjoin.operators.frame.step import windowed_step
-from shedjoin.operators.multiway.harvesting import Harvesting
-from shedjoin.operators.multiway.hops import joined_rows
+from shedjoin.operators.multiway.harvesting import Harvesting, edges_of
+from shedjoin.operators.multiway.hops import taken_in
+from shedjoin.operators.multiway.lags import Edges
+from shedjoin.operators.multiway.learned import Learned
 from shedjoin.operators.multiway.store import MultiwayStore
 from shedjoin.operators.multiway.windows import FINE_PARTS, PARTS
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import Blobs, Commit, load_segment
+from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
@@ -51,11 +58,10 @@ class MultiwayJoin:
         self.spec = store.spec
         self.store = store
         self.payload = store.payload
-        self.harvesting: Harvesting | None = None
+        self._harvested: tuple[Learned, Edges] | None = None
         if self.spec.shedding is not None:
-            self.harvesting = Harvesting(
-                store, self.spec.shedding, completeness, learned
-            )
+            known = Learned.of(learned, len(store.streams))
+            self._harvested = known, edges_of(store)
 
     @classmethod
     def open(cls, opening: Opening) -> MultiwayJoin:
@@ -98,45 +104,43 @@ class MultiwayJoin:
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
         """Read all residents as stored, the oldest segments first."""
-        for segment in directory.segments:
-            rows = as_stored(load_segment(blobs, segment.id))
-            own = spec.streams[segment.stream]
-            time = hot_columns(rows, own, direct=spec.direct).time
-            horizon = spec.expired_us(segment.stream, directory.watermark_ms)
-            yield segment.stream, rows.filter(pa.array(time > horizon))
+        return residing(blobs, directory, spec, directory.segments)
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
         """Numbers of all blobs but the directory."""
-        return [segment.id for segment in directory.segments]
+        return numbers_of(directory)
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and remove what has expired."""
-        load = self.harvesting
+        shedding = self.spec.shedding
         horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
-        if load is None:
-            joined = partial(joined_rows, self.store)
-            step = windowed_step(self.store, joined, arrived, watermark_ms)
+        if shedding is None or self._harvested is None:
+            step = windowed_step(
+                self.store, partial(taken_in, self.store), arrived, watermark_ms
+            )
             return self._completeness.of_whole(step, horizon_us)
         self._completeness.begin(horizon_us)
+        coming = None
+        if shedding.throttle.active:
+            coming = row_counts(arrived, len(self.spec.streams))
+        load = Harvesting(self.store, self._completeness, *self._harvested, coming)
         return self._limited_step(load, arrived, watermark_ms)
 
+    @as_step
     def _limited_step(
         self, load: Harvesting, arrived: Sequence[Blob], watermark_ms: int
-    ) -> Step:
-        coming = None
-        if load.throttled:
-            coming = row_counts(arrived, len(self.spec.streams))
-        load.begin(coming)
-        report = yield from windowed_step(
-            self.store, load.joined, arrived, watermark_ms, load.admitted
+    ) -> Running:
+        step = windowed_step(
+            self.store, load.taken_in, arrived, watermark_ms, load.admitted
         )
-        return load.end(report)
+        yield from step
+        return load.end(step.report)
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Return the part of the directory; the tiers can be rebuilt from the rows."""
         del changes
         facts = self.store.stored() | self._completeness.facts()
-        if self.harvesting is not None:
-            facts |= {"learned": self.harvesting.learned.facts()}
+        if self._harvested is not None:
+            facts |= {"learned": self._harvested[0].facts()}
         return facts

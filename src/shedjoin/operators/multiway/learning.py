@@ -10,6 +10,7 @@ import numpy as np
 from shedjoin.models.learned import Models
 from shedjoin.models.meter import Results
 from shedjoin.operators.frame.kept_models import KeptModels
+from shedjoin.operators.frame.limits import advanced
 from shedjoin.operators.multiway.counted import is_counted
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import BoolArray, FloatArray, IntArray
@@ -125,4 +126,4 @@ class Learning:
             self._latest[stream] = max(latest, int(own.max(initial=_UNSEEN)))
         reached = max(watermark_us, min(self._latest))
         lead = self._spec.window_us // _LEAD
-        self.clock_us = max(self.clock_us, min(max(self._latest), reached + lead))
+        self.clock_us = advanced(self.clock_us, self._latest, reached, lead)

@@ -10,7 +10,7 @@ import numpy as np
 from shedjoin.kernels.ranges import KEY, PLACE, TIME
 from shedjoin.models.words import reals
 from shedjoin.operators.frame import answers
-from shedjoin.operators.frame.sharing import USABLE
+from shedjoin.operators.frame.limits import usable_of
 from shedjoin.operators.multiway.bounded_store import BoundedStore
 from shedjoin.operators.multiway.counted import counted_keys
 from shedjoin.operators.multiway.layout import NUMBER, SIZE, WORTH
@@ -23,7 +23,6 @@ _PARTS = 8
 """Number of blocks of arrivals that together are as large as the budget."""
 _LEAST_ROWS, _LEAST_BYTES = 1 << 8, 1 << 16
 """Least size of a block: so much may be held beyond the budget until rows are shed."""
-TYPICAL_ROW_BYTES = 256
 NOBODY = np.iinfo(np.int64).max
 
 
@@ -69,11 +68,10 @@ class Shedder:
     def limit(self, share: int) -> None:
         """Set what may be held from now on; :meth:`shed` then evicts the surplus."""
         self._share = share
-        whole = int(USABLE * share) if self._in_bytes else share
         budget, streams = self._shedding.budget, len(self._store.streams)
-        self._capacity = np.array(budget.by_pool(whole, streams))
-        if self._pooled:
-            self._capacity = np.array([whole])
+        whole = usable_of(budget, share)
+        pools = budget.by_pool(whole, streams)
+        self._capacity = np.array(pools[:1] if self._pooled else pools)
         least = _LEAST_BYTES if self._in_bytes else _LEAST_ROWS
         self._block = max(whole // _PARTS, least)
 

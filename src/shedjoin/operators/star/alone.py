@@ -21,8 +21,10 @@ from shedjoin.operators.frame.join import (
     Opening,
     Residents,
     Residing,
-    Step,
+    Running,
+    as_step,
 )
+from shedjoin.operators.frame.reading import numbers_of
 from shedjoin.operators.frame.results import room_for
 from shedjoin.operators.star.relation import late_changes
 from shedjoin.operators.star.relation_store import RelationStore
@@ -152,11 +154,10 @@ class RelationJoin:
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
         """Numbers of all blobs but the directory."""
-        segments = [segment.id for segment in directory.segments]
-        logs = directory.own["relation"]["ends"]
-        return [*segments, *(number for number, _, _ in logs)]
+        return numbers_of(directory, directory.own["relation"]["ends"])
 
-    def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
+    @as_step
+    def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Running:
         """Change the relation, then join the arrivals of a micro-batch with it."""
         store, relation = self.store, self.store.relation
         passed_us = self.spec.late_us(_STREAM, store.late_ms)

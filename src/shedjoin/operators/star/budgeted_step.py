@@ -3,66 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.columns.arrivals import Blob, pieces_of
+from shedjoin.columns.arrivals import Blob
 from shedjoin.kernels.partners import Ranges
 from shedjoin.operators.budgeted.step import budgeted_step
-from shedjoin.operators.frame.combine import Met, joined_columns
+from shedjoin.operators.frame.combine import Met, combine_rows
 from shedjoin.operators.frame.completeness import Measured
-from shedjoin.operators.frame.join import Step
+from shedjoin.operators.frame.join import Running, as_step
 from shedjoin.operators.frame.results import gathered, room_within, row_bytes
 from shedjoin.operators.frame.worth import combined
 from shedjoin.operators.star.budgeted_store import BudgetedStarStore
-from shedjoin.operators.star.looking import SIDES
-from shedjoin.operators.star.relation import Grown, late_changes, waited_until
-from shedjoin.spec.relation import RELATION
+from shedjoin.operators.star.changing import LEFT, RIGHT, SIDES, changed, with_changes
+from shedjoin.operators.star.relation import Grown
 from shedjoin.types import IntArray
 
-LEFT, RIGHT = SIDES
 
-
+@as_step
 def budgeted_star_step(
     store: BudgetedStarStore, blobs: Sequence[Blob], watermark_ms: int
-) -> Step:
+) -> Running:
     """Change the relation, then join the arrivals of a micro-batch, and shed.
 
     A new relation row joins the residents of both streams that are still there.
     """
-    store.tidy_relation()
-    matched = changes = late = 0
-    gained = 0.0
-    parts = list(pieces_of(blobs, RELATION))
-    if parts:
-        rows = pa.concat_batches(parts)
-        fixed = store.through is not None and store.through.is_fixed
-        applied = store.relation.apply(rows, table=fixed)
-        alive = store.table.alive()
-        times = store.table.residents(alive, store.spec.keeps_us, None).time
-        changes = rows.num_rows
-        latest_us = int(times.max(initial=0))
-        waited_us = waited_until(store.watermark_ms, store.delay_us)
-        known = waited_us, store.passed_us, latest_us
-        late = late_changes(store.relation.rows, applied, *known)
-        store.moved = applied.moved
-        store.note_unseen(applied.grown)
-        for slots in _met(store, applied.grown):
+    changes, matched, gained = changed(store, blobs), 0, 0.0
+    if changes.rows:
+        store.note_unseen(changes.grown)
+        for slots in _met(store, changes.grown):
             gained += _gained(store, slots)
             for left, right in _pieces(store, *slots):
                 for batch in _results(store, left, right):
                     matched += batch.num_rows
                     yield batch
-    before = Measured(matched, gained)
-    report = yield from budgeted_step(store, blobs, watermark_ms, before)
-    return replace(
-        report,
-        changes=changes,
-        changes_late=late,
-        relation=store.relation.rows.count_after(store.passed_us),
-    )
+    step = budgeted_step(store, blobs, watermark_ms, Measured(matched, gained))
+    yield from step
+    return with_changes(step.report, store, changes)
 
 
 def _met(store: BudgetedStarStore, grown: Grown) -> Iterator[tuple[IntArray, IntArray]]:
@@ -111,7 +89,4 @@ def _results(
         place = store.table.places[slots]
         rows = gathered(store.payload.by_place(place), place.size)
         met.append(Met(rows, np.arange(place.size)))
-    if not store.spec.direct and store.through is not None:
-        same = store.through.same_keys(met)
-        met = [Met(each.rows, each.at[same]) for each in met]
-    yield from joined_columns(store.spec, met)
+    yield from combine_rows(store.spec, met, same_keys=store.through.same_keys)

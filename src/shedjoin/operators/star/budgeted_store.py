@@ -16,8 +16,9 @@ from shedjoin.operators.budgeted.store import BudgetedStore
 from shedjoin.operators.budgeted.table import SlotTable
 from shedjoin.operators.frame.join import Opening
 from shedjoin.operators.frame.results import ROOM
-from shedjoin.operators.star.fixed import FixedRelation
-from shedjoin.operators.star.looking import SIDES, RelationLooks
+from shedjoin.operators.star.changing import SIDES, passed_us
+from shedjoin.operators.star.fixed import fixed_relation
+from shedjoin.operators.star.looking import RelationLooks
 from shedjoin.operators.star.relation import Grown
 from shedjoin.operators.star.relation_store import RelationStore, stored_relation
 from shedjoin.spec.recall import EXACT, LATE_RELATION, UNSTEADY
@@ -54,7 +55,7 @@ class BudgetedStarStore(BudgetedStore):
         payload: Payload,
         own: dict[str, Any],
     ) -> None:
-        spec, opened = opening.spec, opening.opened
+        spec = opening.spec
         super().__init__(opening, table, payload, own)
         if spec.relation is None:
             raise TypeError(spec)
@@ -67,28 +68,27 @@ class BudgetedStarStore(BudgetedStore):
         self._seed = known.get("seed", opening.seed)
         self._first_us: int | None = known.get("first_us")
         """Earliest time of an arrival."""
-        self.moved = np.zeros(0, np.int64)
         self._rows = Payload(
             opening.workspace, segments, known.get("next_id", _FIRST_NUMBER)
         )
-        relation = opening.relation
-        if relation is None:
-            relation = RelationStore(
-                opening.workspace, self._rows, self._seed, known, opened=opened
-            )
-            if stored and not known:
-                relation.take_over(stored_relation(opening))
-            elif not opened:
-                relation.restore(opening.blobs)
-        else:
-            relation.check(stored)
-        self.relation: RelationStore | FixedRelation = relation
+        self.relation = fixed_relation(opening) or self._restored(opening, known)
         self.through = RelationLooks(spec, self.relation)
 
-    @property
-    def passed_us(self) -> int:
-        """Time up to which no arrivals come any more."""
-        return 1000 * self.watermark_ms - self.spec.lag_us
+    def _restored(self, opening: Opening, known: dict[str, Any]) -> RelationStore:
+        """Read the relation as it was stored under a budget, or without one."""
+        relation = RelationStore(
+            *(opening.workspace, self._rows, self._seed, known), opened=opening.opened
+        )
+        if opening.directory is not None and not known:
+            relation.take_over(stored_relation(opening))
+        elif not opening.opened:
+            relation.restore(opening.blobs)
+        return relation
+
+    def latest_us(self) -> int:
+        """Greatest time of a resident; 0 if there is none."""
+        times = self.table.residents(self.table.alive(), self.spec.keeps_us, None).time
+        return int(times.max(initial=0))
 
     def note_unseen(self, grown: Grown) -> None:
         """Note relation rows that came after rows that they relate.
@@ -119,10 +119,6 @@ class BudgetedStarStore(BudgetedStore):
         steady = self.relation.rows.steady(since_us, now_us)
         return UNSTEADY if steady < _STEADY else EXACT
 
-    def tidy_relation(self) -> None:
-        """Rewrite segments of the relation; its rows may move to other slots."""
-        self.relation.tidy(min(map(self.horizon_us, SIDES)))
-
     def write_relation(self, changes: Commit) -> dict[str, Any]:
         """Write what has changed in the relation; return its part of the directory."""
         self._rows.write(changes)
@@ -144,7 +140,7 @@ class BudgetedStarStore(BudgetedStore):
         That is when their time is over. It is also when all relation rows that were
         active at their time have ended, and no more of these can come.
         """
-        before_us = self.passed_us
+        before_us = passed_us(self)
         self.watermark_ms = max(self.watermark_ms, watermark_ms)
         left, right = map(self.horizon_us, SIDES)
         count = self.table.expire((left, right), pooled=self.pooled)
@@ -154,7 +150,6 @@ class BudgetedStarStore(BudgetedStore):
         gone = alive[due]
         count += np.bincount(self.table.stream(gone), minlength=len(SIDES))
         self.table.vacate(gone, pooled=self.pooled)
-        self.moved = self.moved[:0]
         return count
 
     def found(self, ranges: Ranges) -> Iterator[tuple[IntArray, IntArray]]:
@@ -176,10 +171,9 @@ class BudgetedStarStore(BudgetedStore):
         more relation rows come. They are also residents with a relation row that has
         ended since then.
         """
-        now_us, relation = self.passed_us, self.relation.rows
+        now_us, relation = passed_us(self), self.relation.rows
         low, high = before_us - self.delay_us, now_us - self.delay_us
-        ended = np.union1d(relation.ended(before_us, now_us), self.moved)
-        ended = ended[relation.end[ended] <= now_us]
+        ended = relation.ended(before_us, now_us)
         asked = (time > low) & (time <= high)
         for side in SIDES:
             keys = np.unique(relation.keys(side)[ended])

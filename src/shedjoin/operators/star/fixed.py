@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from shedjoin.columns.relating import Related
 from shedjoin.errors import StateMismatchError
+from shedjoin.operators.frame.join import Opening
 from shedjoin.operators.star.relation import Applied, Relation
 from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.workspace import MemoryWorkspace
@@ -70,3 +71,17 @@ class FixedRelation:
                 fix="start with a new checkpointLocation; or pass the changes of the "
                 "relation as a stream, which may change while the query runs.",
             )
+
+
+def fixed_relation(opening: Opening) -> FixedRelation | None:
+    """Relation that an opening was given; None if the relation is a part of the state.
+
+    What was stored is checked first.
+    """
+    given, directory = opening.relation, opening.directory
+    if given is None:
+        return None
+    if not isinstance(given, FixedRelation):
+        raise TypeError(given)
+    given.check({} if directory is None else directory.own["relation"])
+    return given

@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import pyarrow as pa
-
 from shedjoin.columns.arrivals import Blob
 from shedjoin.columns.hot import hot_columns
-from shedjoin.columns.schema import as_stored
 from shedjoin.operators.frame.completeness import Completeness
 from shedjoin.operators.frame.gone_log import GoneLog
 from shedjoin.operators.frame.join import Opening, Residents, Residing, Step
+from shedjoin.operators.frame.reading import numbers_of, residing
 from shedjoin.operators.frame.runs import Stored
+from shedjoin.operators.star.fixed import fixed_relation
 from shedjoin.operators.star.relation_store import RelationStore, stored_relation
 from shedjoin.operators.star.step import star_step
 from shedjoin.operators.star.store import StarStore
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import Blobs, Commit, load_segment
+from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.directory import Directory
-from shedjoin.state.payload import Payload, row_of, segment_of
+from shedjoin.state.payload import Payload
 
 
 class StarJoin:
@@ -63,11 +62,9 @@ class StarJoin:
             payload = Payload(workspace, directory.segments, directory.next_id)
         store = StarStore(
             *(spec, payload, workspace, stored, own.get("relation", {})),
-            opening.relation,
+            fixed_relation(opening),
             opened=opening.opened,
         )
-        if opening.relation is not None:
-            opening.relation.check(own.get("relation", {}))
         gone = GoneLog(own.get("gone", ()))
         if directory is not None:
             store.watermark_ms = directory.watermark_ms
@@ -83,13 +80,10 @@ class StarJoin:
     ) -> StarJoin:
         """Continue with the residents and the relation of a join with a budget."""
         spec, stored = opening.spec, Stored((), (0, 0), opening.seed)
-        store = StarStore(
-            *(spec, payload, opening.workspace, stored, {}), opening.relation
-        )
+        fixed = fixed_relation(opening)
+        store = StarStore(*(spec, payload, opening.workspace, stored, {}), fixed)
         if isinstance(store.relation, RelationStore):
             store.relation.take_over(stored_relation(opening))
-        elif opening.directory is not None:
-            store.relation.check(opening.directory.own["relation"])
         for stream, rows in residents:
             own = spec.streams[stream]
             store.insert(stream, rows, hot_columns(rows, own, direct=spec.direct))
@@ -99,23 +93,14 @@ class StarJoin:
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
         """Read all residents as stored, the oldest first."""
         gone = GoneLog(directory.own["gone"]).places(blobs)
-        runs = Stored.of(directory).runs
-        for run in sorted(runs, key=lambda run: (run.max_us, run.segment.id)):
-            stream, number = run.segment.stream, run.segment.id
-            rows = as_stored(load_segment(blobs, number))
-            time = hot_columns(rows, spec.streams[stream], direct=spec.direct).time
-            here = time > spec.expired_us(stream, directory.watermark_ms)
-            here[row_of(gone[segment_of(gone) == number])] = False
-            if here.any():
-                yield stream, rows.filter(pa.array(here))
+        segments = Stored.of(directory).oldest_first
+        return residing(blobs, directory, spec, segments, gone)
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
         """Numbers of all blobs but the directory."""
         own = directory.own
-        logs = [*own["gone"], *own["relation"]["ends"]]
-        segments = [segment.id for segment in directory.segments]
-        return [*segments, *(number for number, _, _ in logs)]
+        return numbers_of(directory, own["gone"], own["relation"]["ends"])
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and remove what has expired."""

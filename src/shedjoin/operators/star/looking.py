@@ -5,22 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import pyarrow as pa
 
-from shedjoin.columns.equality import equal_rows
 from shedjoin.columns.hot import hot_columns
-from shedjoin.columns.relating import key_names
 from shedjoin.kernels.round import Looks
 from shedjoin.models.learned import Models
 from shedjoin.operators.frame.combine import Met
+from shedjoin.operators.star.changing import SIDES
 from shedjoin.operators.star.fixed import FixedRelation
 from shedjoin.operators.star.related_models import RelatedModels
-from shedjoin.operators.star.relation_store import RelationStore
+from shedjoin.operators.star.relation_store import RelationStore, same_keys
 from shedjoin.spec.relation import ALWAYS_US
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import BoolArray, IntArray
-
-SIDES = (0, 1)
 
 
 class RelationLooks:
@@ -34,8 +30,9 @@ class RelationLooks:
         Its relation rows.
     """
 
+    relates = True
+
     def __init__(self, spec: JoinSpec, relation: RelationStore | FixedRelation) -> None:
-        self._spec = spec
         self._relation = relation
         form = spec.relation
         if form is None:
@@ -102,20 +99,14 @@ class RelationLooks:
         """Models as a policy sees them."""
         return RelatedModels(models, self._relation.rows)
 
-    def same_keys(self, met: Sequence[Met]) -> BoolArray:
+    def same_keys(self, spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
         """Compare true keys of rows that have met: different ones may share a hash."""
-        keys = [self._hashed(side, each) for side, each in zip(SIDES, met, strict=True)]
+        keys = [
+            hot_columns(each.rows, spec.streams[side], direct=spec.direct).key[each.at]
+            for side, each in zip(SIDES, met, strict=True)
+        ]
         same = np.zeros(met[0].at.size, np.bool_)
         for at, slot in self._relation.rows.of_both(*keys):
-            rows, alike = self._relation.taken(slot), np.ones(at.size, np.bool_)
-            for side, each in zip(SIDES, met, strict=True):
-                names = self._spec.streams[side].keys
-                for name, key in zip(key_names(side, len(names)), names, strict=True):
-                    own = each.rows.column(key).take(pa.array(each.at[at]))
-                    alike &= equal_rows(rows.column(name), own)
-            same[at[alike]] = True
+            pairs = [Met(each.rows, each.at[at]) for each in met]
+            same[at[same_keys(self._relation.taken(slot), spec, pairs)]] = True
         return same
-
-    def _hashed(self, side: int, met: Met) -> IntArray:
-        stream = self._spec.streams[side]
-        return hot_columns(met.rows, stream, direct=self._spec.direct).key[met.at]

@@ -9,8 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from shedjoin.columns.arrivals import Chunk
-from shedjoin.columns.equality import equal_rows
-from shedjoin.columns.relating import key_names
+from shedjoin.columns.hot import Hot
 from shedjoin.operators.exact.ring import probed
 from shedjoin.operators.frame.combine import Met, joined_columns
 from shedjoin.operators.frame.results import (
@@ -19,11 +18,11 @@ from shedjoin.operators.frame.results import (
     room_within,
     row_bytes,
 )
+from shedjoin.operators.star.changing import LEFT, RIGHT
 from shedjoin.operators.star.relation import Grown
+from shedjoin.operators.star.relation_store import same_keys
 from shedjoin.operators.star.store import StarStore
-from shedjoin.types import BoolArray, IntArray
-
-LEFT, RIGHT = 0, 1
+from shedjoin.types import IntArray
 
 
 class Found(NamedTuple):
@@ -37,10 +36,11 @@ class Found(NamedTuple):
     right: IntArray
 
 
-def joined_arrivals(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+def taken_in(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
     """Join arrivals with the residents to which a relation row relates them.
 
-    The relation row is active at both of their times.
+    The relation row is active at both of their times. Then they become residents. If
+    the relation is fixed, only those do that it relates to any row.
     """
     own, other = chunk.stream, 1 - chunk.stream
     relation, ring = store.relation.rows, store.rings[other]
@@ -56,8 +56,12 @@ def joined_arrivals(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
             store.longest_chain = max(store.longest_chain, steps)
             met = (at[hit], slot) if own == LEFT else (slot, at[hit])
             yield from _results(store, Found(row[hit], *met), chunk)
-    if store.fixed:
-        store.related = related
+    rows, hot = chunk.rows, chunk.hot
+    if store.fixed and not related.all():
+        rows = rows.filter(pa.array(related))
+        hot = Hot(hot.key[related], hot.time[related])
+    if rows.num_rows:
+        store.insert(own, rows, hot)
 
 
 def joined_relation(store: StarStore, grown: Grown) -> Iterator[pa.RecordBatch]:
@@ -110,22 +114,10 @@ def _results(
             rows = gathered(store.by_segment(stream, slot), slot.size)
             met.append(Met(rows, np.arange(slot.size)))
     if not store.spec.direct:
-        same = _same_keys(store, found.relation, met)
+        same = same_keys(store.relation.taken(found.relation), store.spec, met)
         met = [Met(each.rows, each.at[same]) for each in met]
         found = found._replace(relation=found.relation[same])
     if store.tells:
         rows = store.relation.taken(found.relation)
         met.append(Met(rows, np.arange(found.relation.size)))
     yield from joined_columns(store.spec, met)
-
-
-def _same_keys(store: StarStore, relation: IntArray, met: list[Met]) -> BoolArray:
-    """Compare true keys: different ones may share a hash."""
-    rows = store.relation.taken(relation)
-    same = np.ones(relation.size, np.bool_)
-    for side, each in enumerate(met):
-        keys = store.spec.streams[side].keys
-        for name, key in zip(key_names(side, len(keys)), keys, strict=True):
-            own = each.rows.column(key).take(pa.array(each.at))
-            same &= equal_rows(rows.column(name), own)
-    return same

@@ -83,6 +83,8 @@ class Relation:
         self._workspace = workspace
         self._seed = seed
         self._rows = _ROWS + tells
+        self._moved = np.zeros(0, np.int64)
+        """Slots whose ends were changed by the last changes."""
         self._most: int | None = None
         if count:
             self._facts = workspace.array(_FACTS).reshape(self._rows, -1)
@@ -192,9 +194,14 @@ class Relation:
         return self._fact(_DELETION)[slot] > 0
 
     def ended(self, after_us: int, until_us: int) -> IntArray:
-        """Slots of rows that end after the first time, and at most at the second."""
+        """Slots of rows that end after the first time, and at most at the second.
+
+        Ends that were moved to before the first time by the last changes are included.
+        """
         end = self.end[: self.count]
-        return np.flatnonzero((end > after_us) & (end <= until_us))
+        ended = np.flatnonzero((end > after_us) & (end <= until_us))
+        moved, self._moved = self._moved, self._moved[:0]
+        return np.union1d(ended, moved[self.end[moved] <= until_us])
 
     def set_ends(self, slot: IntArray, end: IntArray, reached: IntArray) -> None:
         """Set the ends of rows."""
@@ -236,7 +243,9 @@ class Relation:
         ending = next_deletion(known.followed_by(asked.take(fresh)))
         self.end[every] = np.minimum(self.end[every], ending)
         self.reached[added] = self.end[added]
-        return Applied(rows[fresh], *self._changed(every, given, first))
+        applied = Applied(rows[fresh], *self._changed(every, given, first))
+        self._moved = applied.moved
+        return applied
 
     def _changed(
         self, slots: IntArray, former: IntArray, first: int

@@ -6,24 +6,28 @@ When most rows have ended, the others are stored again, with new slots.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from shedjoin.columns.batches import chunked
-from shedjoin.columns.relating import Related
+from shedjoin.columns.equality import equal_rows
+from shedjoin.columns.relating import Related, key_names
+from shedjoin.operators.frame.combine import Met
 from shedjoin.operators.frame.join import Opening
 from shedjoin.operators.frame.results import Parts, gathered, row_bytes
 from shedjoin.operators.star.relation import Applied, Relation
 from shedjoin.spec.relation import END, RELATION
+from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import Blobs, Commit
 from shedjoin.state.changes import ChangeLog
 from shedjoin.state.merging import newest_to_merge
 from shedjoin.state.payload import Payload
 from shedjoin.state.segments import Segment
 from shedjoin.state.workspace import MemoryWorkspace, Workspace
-from shedjoin.types import IntArray
+from shedjoin.types import BoolArray, IntArray
 
 _LOG = 1 << 20
 """Number of the log within a shard, far from those of residents and models."""
@@ -192,3 +196,14 @@ def stored_relation(opening: Opening) -> RelationStore:
     )
     found.restore(opening.blobs)
     return found
+
+
+def same_keys(related: pa.RecordBatch, spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
+    """Compare true keys of pairs with their relation rows: hashes may be shared."""
+    same = np.ones(related.num_rows, np.bool_)
+    for side, each in enumerate(met):
+        keys = spec.streams[side].keys
+        for name, key in zip(key_names(side, len(keys)), keys, strict=True):
+            own = each.rows.column(key).take(pa.array(each.at))
+            same &= equal_rows(related.column(name), own)
+    return same

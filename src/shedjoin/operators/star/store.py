@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from shedjoin.columns.hot import Hot
 from shedjoin.kernels.index import NEVER
 from shedjoin.operators.exact.ring import probed
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.operators.frame.runs import Stored
+from shedjoin.operators.star.changing import passed_us
 from shedjoin.operators.star.fixed import FixedRelation
 from shedjoin.operators.star.relation import ROOM
 from shedjoin.operators.star.relation_store import RelationStore
@@ -20,7 +20,7 @@ from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.blobs import Blobs
 from shedjoin.state.payload import ROW_BITS, Payload, row_of, segment_of
 from shedjoin.state.workspace import Workspace
-from shedjoin.types import BoolArray, IntArray
+from shedjoin.types import IntArray
 
 
 class StarStore(WindowStore):
@@ -60,10 +60,6 @@ class StarStore(WindowStore):
         """Horizons of former micro-batches. Horizons never move back, even if the delay
         is made longer, since rows that have left do not return."""
         self.gone: list[IntArray] = []
-        self.moved = np.zeros(0, np.int64)
-        """Relation rows whose end moved in this micro-batch."""
-        self.related: BoolArray | None = None
-        """Flags of the coming residents that have a relation row."""
 
     def restore_without(self, blobs: Blobs, dead: IntArray) -> None:
         """Fill an empty workspace from what is stored, without rows that left."""
@@ -75,27 +71,9 @@ class StarStore(WindowStore):
             slots = [first[number] for number in segment_of(own).tolist()]
             self.rings[stream].bury_each(np.array(slots, np.int64) + row_of(own))
 
-    def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
-        """Make rows residents; with a fixed relation, only rows that it relates."""
-        related, self.related = self.related, None
-        if related is not None and not related.all():
-            rows = rows.filter(pa.array(related))
-            hot = Hot(hot.key[related], hot.time[related])
-        if rows.num_rows:
-            super().insert(stream, rows, hot)
-
-    def tidy_relation(self) -> None:
-        """Rewrite segments of the relation; its rows may move to other slots.
-
-        Relation rows are kept as long as the residents that they relate, because a
-        relation row that is sent again must be recognised.
-        """
-        self.relation.tidy(min(map(self.horizon_us, self.streams)))
-
-    @property
-    def passed_us(self) -> int:
-        """Time up to which no arrivals come any more."""
-        return 1000 * self.watermark_ms - self.spec.lag_us
+    def latest_us(self) -> int:
+        """Greatest time of a resident; 0 if there is none."""
+        return max((run.max_us for own in self.runs for run in own), default=0)
 
     def expire(self, watermark_ms: int) -> None:
         """Remove residents that nothing can match any more.
@@ -104,19 +82,16 @@ class StarStore(WindowStore):
         their time have ended. Relation rows may be late by the delay, so a resident
         that has no relation row is kept until the delay has passed.
         """
-        before_us = self.passed_us
+        before_us = passed_us(self)
         super().expire(watermark_ms)
-        now_us = self.passed_us
-        relation = self.relation.rows
-        ended = np.union1d(relation.ended(before_us, now_us), self.moved)
-        ended = ended[relation.end[ended] <= now_us]
+        now_us = passed_us(self)
+        ended = self.relation.rows.ended(before_us, now_us)
         for stream in self.streams:
             slots = np.union1d(
                 self._judged(stream, before_us, now_us),
                 self._residents_of(stream, ended),
             )
             self._leave(stream, slots, now_us)
-        self.moved = self.moved[:0]
 
     def dead(self) -> IntArray:
         """Places of rows that left early but whose segment is still stored."""

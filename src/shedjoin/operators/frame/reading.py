@@ -1,0 +1,50 @@
+"""What a stored state holds: its residents, and the numbers of its blobs.
+
+An operator that takes over the state of another one reads it in this way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.hot import hot_columns
+from shedjoin.columns.schema import as_stored
+from shedjoin.operators.frame.join import Residing
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs, load_segment
+from shedjoin.state.directory import Directory
+from shedjoin.state.payload import row_of, segment_of
+from shedjoin.state.segments import Segment
+from shedjoin.types import IntArray
+
+_NOWHERE = np.zeros(0, np.int64)
+
+
+def residing(
+    blobs: Blobs,
+    directory: Directory,
+    spec: JoinSpec,
+    segments: Iterable[Segment],
+    gone: IntArray = _NOWHERE,
+) -> Residing:
+    """Yield the rows of segments that have not expired, except those that are gone.
+
+    ``gone`` are the places of these. Segments without residents are left out.
+    """
+    for segment in segments:
+        stream = segment.stream
+        rows = as_stored(load_segment(blobs, segment.id))
+        time = hot_columns(rows, spec.streams[stream], direct=spec.direct).time
+        here = time > spec.expired_us(stream, directory.watermark_ms)
+        here[row_of(gone[segment_of(gone) == segment.id])] = False
+        if here.any():
+            yield stream, rows.filter(pa.array(here))
+
+
+def numbers_of(directory: Directory, *logs: Iterable[Sequence[int]]) -> list[int]:
+    """Numbers of the segments in a directory, and of the parts of logs."""
+    segments = [segment.id for segment in directory.segments]
+    return [*segments, *(number for log in logs for number, *_ in log)]
