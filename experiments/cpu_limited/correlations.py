@@ -146,5 +146,7 @@ def _subset(part: Part) -> Claim:
             all(a > c for a, c in zip(subset, by_value, strict=True)),
         ),
         "It holds for PROB as a filter that drops arrivals before they probe, not if "
-        "every arrival probes and PROB orders the insertions (PNI by value).",
+        "every arrival probes and PROB orders the insertions (PNI by value). The "
+        "operator has to learn the rates, and then Online Max-Subset loses most or "
+        "all of this lead over a filter that knows them.",
     )
