@@ -147,6 +147,6 @@ def _subset(part: Part) -> Claim:
         ),
         "It holds for PROB as a filter that drops arrivals before they probe, not if "
         "every arrival probes and PROB orders the insertions (PNI by value). The "
-        "operator has to learn the rates, and then Online Max-Subset loses this lead "
-        "over a filter that knows them.",
+        "operator has to learn the rates, and then Online Max-Subset loses most or "
+        "all of this lead over a filter that knows them.",
     )
