@@ -278,7 +278,8 @@ class Rounds:
     def _counted_pairs(self, found: Found, arrivals: Ordered, block: _Block) -> Pairs:
         """Count matches for the models, and return them as pairs."""
         matches = found.matches[: int(found.cursor[0]["found"])]
-        row = block.counted.place(matches["row"], matches["look"])
+        arrival = matches["row"].astype(np.int64)  # once: small integers are slow
+        row = block.counted.place(arrival, matches["look"])
         count, gained = block.results
         count += np.bincount(row, minlength=count.size)
         gained += np.bincount(row, matches["worth"], minlength=count.size)
