@@ -87,7 +87,7 @@ def test_the_report_of_a_step_is_there_after_its_results() -> None:
     arrived = [blob_of(side, [Arrival(1, 5, 0)]) for side in (LEFT, RIGHT)]
     step = open_join(shard).step(arrived, 0)
     next(step)
-    with pytest.raises(RuntimeError, match="before all of its results were taken"):
+    with pytest.raises(RuntimeError, match="before the last of its results was taken"):
         _ = step.report
     assert list(step) == []
     assert step.report.matched == 1

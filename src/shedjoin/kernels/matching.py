@@ -107,8 +107,7 @@ def emit(
 ) -> None:
     """Write down a match.
 
-    In a join through a relation, the match has the number of the look that found it, in
-    place of the resident's number.
+    In a join through a relation, ``look`` is the number of the look that found it.
     """
     details = table.details[slot]
     place = table.residents[slot]["place"]

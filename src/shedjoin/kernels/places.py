@@ -1,8 +1,10 @@
-"""Places of payload that is not stored yet.
+"""Places of residents whose rows are not stored in a segment yet.
 
-While an arrival is a resident whose row is not stored, its *place* is that of the
-arrival in its part of the micro-batch, as a negative number. Otherwise the place is a
-segment and a row of it (see ``shedjoin.state.payload``), and is not negative.
+A *place* is a number that says where the row of a resident is. If the row is stored,
+the place is not negative: it combines the number of a segment with a row of this
+segment (see ``shedjoin.state.payload``). Until the row is stored, the place is
+negative: it is ``-1 - position``, where ``position`` is that of the arrival in its part
+of the micro-batch.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from shedjoin.types import BoolArray, IntArray
 
 
 def places_of(first: int, end: int) -> IntArray:
-    """Places of the arrivals from ``first`` on, before ``end``.
+    """Places of the arrivals at positions ``first`` to ``end - 1``.
 
     >>> arrivals_at(places_of(3, 5)).tolist(), are_arrivals(places_of(0, 1)).tolist()
     ([3, 4], [True])
@@ -23,12 +25,12 @@ def places_of(first: int, end: int) -> IntArray:
 
 
 def are_arrivals(place: IntArray) -> BoolArray:
-    """Flags of the places that are those of arrivals."""
+    """For each place, whether it is that of an arrival."""
     return place < 0
 
 
 def arrivals_at(place: IntArray) -> IntArray:
-    """Arrivals at places of which all are those of arrivals."""
+    """Positions of arrivals, given their places; all places must be negative."""
     return -1 - place
 
 
@@ -40,5 +42,5 @@ def is_arrival(place: int) -> bool:
 
 @inline_kernel
 def arrival_at(place: int) -> int:
-    """The arrival at a place."""
+    """Position of an arrival, given its place, which must be negative."""
     return -1 - place

@@ -1,4 +1,4 @@
-"""Choice of the join that a spec asks for."""
+"""Opens the kind of join that a spec needs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _KINDS = {operator.kind: operator for operator in _OPERATORS}
 
 
 def kind_of(spec: JoinSpec) -> str:
-    """Name of the kind of join."""
+    """Name of the kind of join that a spec needs."""
     if spec.relation is not None:
         if len(spec.streams) < PAIR:
             return RelationJoin.kind
@@ -40,13 +40,17 @@ def kind_of(spec: JoinSpec) -> str:
 
 
 def holds_nothing(directory: Directory, spec: JoinSpec) -> bool:
-    """Whether the state of this join consists only of its directory."""
+    """Whether a state of this kind of join has no blob except its directory."""
     operator = _KINDS[kind_of(spec)]
     return directory.kind == operator.kind and not operator.numbers(directory)
 
 
 def open_join(opening: Opening) -> Join:
-    """Open the join of a shard; state of another kind of join is adopted."""
+    """Open the join of a shard.
+
+    If the stored state is that of another kind of join, its residents are inserted into
+    a new join.
+    """
     operator = _KINDS[kind_of(opening.spec)]
     directory = opening.directory
     if directory is None or directory.kind == operator.kind:

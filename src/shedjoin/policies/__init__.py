@@ -1,4 +1,4 @@
-"""Policies by name, and the goals that pick one."""
+"""All policies, and the goals that choose a policy."""
 
 from shedjoin.policies.ayad import (
     CoinFlip,
@@ -45,7 +45,7 @@ POLICIES = (
     Dgl,
 )
 PREDICATE_POLICIES = (Harvest, RandomDrop)
-"""Policies of joins by predicates."""
+"""Policies that are only for joins by predicates."""
 
 __all__ = [
     "POLICIES",

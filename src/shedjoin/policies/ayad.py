@@ -1,7 +1,7 @@
 """Policies of Ayad et al. (2005) for joins that have too little CPU.
 
-All of them divide up the work that a throttle allows: ``update`` for a stored row and
-``match`` for a result, which are C_u and C_p of the paper.
+All of them choose which work is done while a throttle is active. A stored row counts as
+work ``update``, and a result as work ``match``. These are C_u and C_p of the paper.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ _Scheme = Literal["coin_flip", "insert_no_probe", "probe_no_insert"]
 
 @dataclass(frozen=True, slots=True)
 class CoinFlip(LoadPolicy):
-    """Drop random arrivals; the others are joined and stored.
+    """Drop random arrivals; join and store the others.
 
     Notes
     -----
-    *Source.* CF, section 3.3 of [1]_; ``plan.coin_flip`` has the optimum.
+    *Source.* CF, section 3.3 of [1]_. ``plan.coin_flip`` computes the best chances.
 
     *Symbols.* x_L and x_R are the chances of the two streams.
 
-    *Departures.* Rates are learned while the join runs, and chances follow them with
-    every block of arrivals. When the throttle closes, residents that would no longer be
-    stored are dropped at once. The paper waits until they expire.
+    *Departures.* Rates are learned while the join runs, and chances are computed again
+    for every block of arrivals. When the throttle closes, residents that would not be
+    stored now are dropped at once. In the paper, they stay until they expire.
 
-    *Guarantee.* Most results, in expectation, of all policies that drop arrivals of a
-    stream with one probability, if any two rows match with the same probability. Never
-    more than ``ProbeNoInsert``.
+    *Guarantee.* Assume that any two rows match with the same probability. Then this
+    policy has the most expected results of all policies that drop the arrivals of a
+    stream with one probability. It never has more than ``ProbeNoInsert``.
 
     *Cost.* O(1) per arrival.
 
@@ -65,16 +65,18 @@ class CoinFlip(LoadPolicy):
 
 @dataclass(frozen=True, slots=True)
 class InsertNoProbe(LoadPolicy):
-    """Store every arrival, but look for the matches of a random part only.
+    """Store every arrival, but look for matches of a random part only.
 
     Notes
     -----
-    *Source.* INP, section 3.3 of [1]_; ``plan.insert_no_probe`` has the optimum.
+    *Source.* INP, section 3.3 of [1]_. ``plan.insert_no_probe`` computes the best
+    chances.
 
-    *Symbols.* x_L and x_R are the chances of the two streams, here the same.
+    *Symbols.* x_L and x_R are the chances of the two streams, which are the same here.
 
     *Departures.* If storing alone takes more work than the throttle allows, no arrival
-    probes, and the work stays above the throttle. The paper does not mention this case.
+    looks for matches. The work is then still above the throttle. The paper does not
+    mention this case.
 
     *Guarantee.* Never more results than ``CoinFlip``.
 
@@ -102,18 +104,19 @@ class InsertNoProbe(LoadPolicy):
 
 @dataclass(frozen=True, slots=True)
 class ProbeNoInsert(LoadPolicy):
-    """Look for the matches of every arrival, but store a random part only.
+    """Look for matches of every arrival, but store a random part only.
 
     Notes
     -----
-    *Source.* PNI, section 3.3 of [1]_; ``plan.probe_no_insert`` has the optimum.
+    *Source.* PNI, section 3.3 of [1]_. ``plan.probe_no_insert`` computes the best
+    chances.
 
     *Symbols.* x_L and x_R are the chances of the two streams.
 
     *Departures.* As for ``CoinFlip``.
 
-    *Guarantee.* Most results of the three random schemes, by Theorem 3. The stream
-    whose rows yield more results each is stored first.
+    *Guarantee.* Most results of the three random schemes, by Theorem 3. The chance of
+    the stream whose rows have more results each is raised first.
 
     *Cost.* O(1) per arrival.
 
@@ -139,23 +142,24 @@ class ProbeNoInsert(LoadPolicy):
 
 @dataclass(frozen=True, slots=True)
 class OnlineMaxSubset(LoadPolicy):
-    """Join the keys with most results per unit of work in full; drop all other rows.
+    """Join all rows of the keys with most results per work; drop all other rows.
 
     Notes
     -----
-    *Source.* Online Max-Subset, section 3.2.2 of [1]_; ``plan.online_max_subset`` is
-    the same with known rates.
+    *Source.* Online Max-Subset, section 3.2.2 of [1]_. ``plan.online_max_subset`` is
+    the same for known rates.
 
-    *Symbols.* P(v) rises with the matches per arrival of key v, by which keys are
-    ordered; C(v) is spread evenly over the arrivals of v.
+    *Symbols.* P(v) rises with the matches per arrival of key v. Keys are ordered by
+    these. C(v) is divided evenly among the arrivals of v.
 
-    *Departures.* Rates come from learned counts of keys, and keys with equal rates are
-    treated as one. If rows of a key fit in part, ``ValuePni`` stores them with the
-    remaining work. The work of every block of arrivals is divided separately. Residents
+    *Departures.* Rates come from learned counts of keys. Keys with equal rates are
+    treated as one key. If the remaining work suffices only for some rows of a key, all
+    of its rows are joined, and ``ValuePni`` chooses those that are stored. The work of
+    every block of arrivals is divided separately. When the throttle closes, residents
     are dropped as by ``CoinFlip``.
 
-    *Guarantee.* None: a heuristic. In expectation never more results than
-    ``ValuePni``.
+    *Guarantee.* None, since it is a heuristic. Its expected results are never more than
+    those of ``ValuePni``.
 
     *Cost.* O(log b) per arrival for blocks of b arrivals.
 
@@ -175,7 +179,7 @@ class OnlineMaxSubset(LoadPolicy):
     """
 
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
-        """Join whole keys; of the keys at the margin, store a part of the rows."""
+        """Admit all rows of the best keys; store a part of the rows at the bar."""
         value = among.matches_per_arrival()
         work = throttle.update + throttle.match * value
         margin = _margin(value, work, throttle.share * work.sum())
@@ -188,31 +192,33 @@ class OnlineMaxSubset(LoadPolicy):
 
 @dataclass(frozen=True, slots=True)
 class ValuePni(LoadPolicy):
-    """Look for the matches of every arrival; store those with most results per work.
+    """Look for matches of every arrival; store those with most results per work.
 
     The policy of a CPU budget, unless ``keep=`` names another one.
 
     Parameters
     ----------
     valued : bool, default False
-        Whether the importance of results counts, not their number.
+        Whether the importance of results counts instead of their number.
 
     Notes
     -----
-    *Source.* PNI of [1]_ with a chance for each key and stream in place of one for each
-    stream; ``plan.value_probe_no_insert`` is the same with known rates.
+    *Source.* PNI of [1]_, with a chance for each key and stream instead of one for each
+    stream. ``plan.value_probe_no_insert`` is the same for known rates.
 
-    *Symbols.* The yield of a row is f_R(v) lambda_R T_L: the results that its key
-    brings on the other stream while the row waits. Here it is ``expected_matches``.
+    *Symbols.* The yield of a row is f_R(v) lambda_R T_L: the number of rows with its
+    key that come on the other stream during its window. Here it is
+    ``expected_matches``.
 
-    *Departures.* The paper does not consider this scheme. It compares with PROB as a
-    filter that drops arrivals before they probe. Yields are learned, by key and age.
-    The work of every block of arrivals is divided separately: the best rows of the
-    block are stored, and those at the margin by lot. Residents are dropped as by
-    ``CoinFlip``.
+    *Departures.* The paper does not consider this scheme. It considers PROB as a filter
+    that drops arrivals before they look for matches. Here yields are learned, by key
+    and age. The work of every block of arrivals is divided separately. The rows with
+    the highest yield per work are stored until the work is used up. Lots decide among
+    the last rows, if their yields are equal. When the throttle closes, residents are
+    dropped as by ``CoinFlip``.
 
-    *Guarantee.* The optimum of the linear program over all chances, in expectation, if
-    yields are known and blocks are large.
+    *Guarantee.* If yields are known and blocks are large, the expected results are the
+    optimum of the linear program over all chances.
 
     *Cost.* O(log b) per arrival for blocks of b arrivals.
 
@@ -240,7 +246,11 @@ class ValuePni(LoadPolicy):
 
 
 class _Margin(NamedTuple):
-    """Rows above the bar are kept, and the part of those at it that the rest pays."""
+    """The choice of the best rows for a limited amount of work.
+
+    All rows with a value above ``bar`` are chosen, and the part ``part`` of the rows at
+    ``bar``. ``rest`` is the work that remains for the rows at ``bar``.
+    """
 
     bar: float
     part: float
@@ -248,7 +258,7 @@ class _Margin(NamedTuple):
 
 
 def _margin(value: FloatArray, work: FloatArray, limit: float) -> _Margin:
-    """Take the best values first until the work is used up.
+    """Choose rows by value, highest first, until their work reaches the limit.
 
     >>> _margin(np.array([3.0, 1.0, 2.0]), np.array([1.0, 1.0, 1.0]), 1.5)
     _Margin(bar=2.0, part=0.5, rest=0.5)
@@ -271,9 +281,12 @@ def _stored(
     among_work: float | None = None,
     select: BoolArray | None = None,
 ) -> FloatArray:
-    """Probabilities that rows are stored, by their yield per work."""
+    """Probabilities that rows are stored, by their yield per work.
+
+    The bar follows from ``among``, or from the rows of it that ``select`` marks.
+    """
     ratio, work = _ratio(among, throttle, valued=valued)
-    # Arrivals are compared with each other: their ratios are then computed once.
+    # For arrivals, ``rows`` and ``among`` are the same, and one computation suffices.
     mine = ratio if rows is among else _ratio(rows, throttle, valued=valued)[0]
     if select is not None:
         ratio, work = ratio[select], work[select]
@@ -285,7 +298,7 @@ def _stored(
 def _ratio(
     rows: Residents, throttle: Throttle, *, valued: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Yield of each row per work, and its work."""
+    """Yield per work of each row, and the work of each row."""
     matches = rows.expected_matches()
     work = throttle.update + throttle.match * matches
     gain = matches * rows.mean_worth() if valued else matches
@@ -302,14 +315,14 @@ def _by_stream(
     load = _join_load(among)
     costs = plan.Costs(throttle.update, throttle.match)
     work = throttle.share * load.work(costs)
-    if scheme == "insert_no_probe":  # it stores every row, whatever the throttle
+    if scheme == "insert_no_probe":  # its least work is that of storing every row
         work = max(work, (load.left_rate + load.right_rate) * costs.update)
     best = getattr(plan, scheme)(work, load, costs=costs)
     return np.array([best.left, best.right])[rows.stream]
 
 
 def _join_load(among: Residents) -> JoinLoad:
-    """Rates as learned, and the selectivity that fits the rows' expected matches."""
+    """Learned rates, and the selectivity that agrees with the expected matches."""
     from shedjoin.plan.join_load import JoinLoad
 
     left, right = (among.models.rate(stream) for stream in range(2))

@@ -1,9 +1,10 @@
 """Base classes of policies, and the decisions that policies make.
 
-Every scheme of the five papers combines some of five decisions over *arrays*. Each
-decision is a method, called a verb. A policy is a frozen dataclass that overrides one
-or two verbs. ``docs/decisions/0004`` describes how the schemes map to verbs, and
-``docs/how-to/write-a-policy.md`` how to write a policy.
+There are five decisions, and every scheme of the five papers combines some of them. A
+decision is a method of a policy, called a verb. It takes and returns arrays, with one
+value for each row. A policy is a frozen dataclass that overrides one or two verbs.
+``docs/decisions/0004`` describes how the schemes map to verbs.
+``docs/how-to/write-a-policy.md`` shows how to write a policy.
 """
 
 from __future__ import annotations
@@ -23,20 +24,25 @@ READABLE = ("matches", "models", "partners")
 
 
 class Pace(NamedTuple):
-    """When rows may be shed, and how their matches count; the default suits most."""
+    """When rows may be shed, and how their matches count.
+
+    The default suits most policies.
+    """
 
     maturity_us: int = -1
-    """Rows up to this age stay while an older one can be shed; -1 is no such rule."""
+    """Rows up to this age stay while an older row can be shed. With -1, any row may be
+    shed."""
 
     match_decay: float = 0.0
-    """How fast past matches fade, per microsecond; 0 is not at all."""
+    """Rate at which past matches fade, per microsecond. With 0, they do not fade."""
 
     counts_instant_first: bool = True
-    """Whether matches of an instant count before it sheds, under ``shed_then_join``."""
+    """Under the discipline ``shed_then_join``: whether the matches of an instant count
+    before the rows of this instant are shed."""
 
 
 class Policy:
-    """Decides which rows are shed. By default no verb drops a row on its own.
+    """Base class: decides which rows are shed. By default, the oldest rows are shed.
 
     A subclass is a frozen dataclass with slots. It sets the class variables that differ
     from the defaults, and overrides one or two verbs.
@@ -46,22 +52,25 @@ class Policy:
 
     ties: ClassVar[Ties] = "oldest"
     dynamic: ClassVar[bool] = False
-    """Whether scores change with time, matches or models: they are computed again."""
+    """Whether scores change with time, matches or models. If so, the join computes them
+    again from time to time."""
 
     reads: ClassVar[tuple[str, ...]] = ()
-    """What the verbs read beside the columns of the rows: ``"matches"`` for matches and
-    last_match, ``"models"`` for what the join learns, ``"partners"`` for partners,
-    produced, last_score and waited_us. A policy that reads less is faster. Without
-    matches, the rows that are shed do not depend on which rows match, so many arrivals
-    probe at once. For partners, those of all residents are counted before every block
-    of arrivals, and residents and arrivals are then scored together."""
+    """What the verbs read in addition to the columns of the rows. ``"matches"`` stands
+    for matches and last_match, and ``"models"`` for all that models estimate.
+    ``"partners"`` stands for partners, produced, last_score and waited_us. A policy
+    that reads less is faster. If it does not read matches, many arrivals are joined at
+    once, because matches do not decide which rows are shed. If it reads partners, the
+    partners of all rows are counted before every block of arrivals. Then residents and
+    arrivals are scored together."""
 
     by_predicates: ClassVar[bool] = False
     """Whether the policy is for joins by ``Band`` and ``Where``, and for no others."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
-        # ("models") without a comma is a str. Without ClassVar, the slot is found here.
+        # Two mistakes are found here: ("models") without a comma is a str, and reads
+        # without ClassVar is a field of the dataclass, and so a slot.
         reads: object = cls.reads
         if not isinstance(reads, tuple) or not set(reads) <= set(READABLE):
             raise ParameterError(
@@ -77,20 +86,21 @@ class Policy:
 
     @property
     def samples(self) -> bool:
-        """Whether residents are a sample, and results carry their weight."""
+        """Whether residents are a sample, so that every result has a weight."""
         return isinstance(self, SamplingPolicy)
 
     @property
     def saves_work(self) -> bool:
-        """Whether it decides which work is done while a throttle is in force."""
+        """Whether the policy decides which work is done while a throttle is active."""
         return isinstance(self, LoadPolicy)
 
     @property
     def family(self) -> Family:
-        """Family of the policy: its rows in the capability table.
+        """Family of the policy: the row of the capability table that holds for it.
 
-        Joins of several streams and joins by predicates call ``score`` alone. A policy
-        that overrides other verbs, or reads matches or partners, is for pairs of rows.
+        Joins of more than two streams, and joins by predicates, call ``score`` only. So
+        a policy that overrides other verbs, or reads matches or partners, is only for
+        joins of two streams by key.
         """
         verbs = ("admit", "probe", "retain", "first_score")
         asked = [
@@ -104,7 +114,8 @@ class Policy:
     def by_keys(self) -> bool:
         """Whether rows of frequent keys have higher scores than others.
 
-        If so, shards divide a shared budget by frequent keys, else by their rows.
+        If so, shards divide a shared budget by their frequent keys. Otherwise, they
+        divide it by the number of their rows.
         """
         return bool(self.reads) and not self.samples
 
@@ -112,7 +123,7 @@ class Policy:
     def is_foreseen(self) -> bool:
         """Whether it can be predicted which rows another budget would keep.
 
-        It can if scores do not depend on which rows are kept.
+        This is possible if scores do not depend on which rows are kept.
         """
         held = {"matches", "partners"} & set(self.reads)
         return not held and not self.samples and self.pace == Pace()
@@ -123,25 +134,28 @@ class Policy:
         return Pace()
 
     def admit(self, arrivals: Residents) -> BoolArray | None:
-        """Choose the arrivals that take part at all; None is all."""
+        """Choose the arrivals that are joined or stored at all; None means all."""
 
     def probe(self, arrivals: Residents) -> BoolArray | None:
-        """Choose the arrivals that look for matches; None is all."""
+        """Choose the arrivals that look for matches; None means all."""
 
     def retain(self, arrivals: Residents) -> FloatArray | None:
-        """Probability with which each arrival may be stored; None is 1."""
+        """Probability with which each arrival may be stored; None means 1."""
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row; when the budget is used up, the lowest is shed first."""
+        """Score of each row; when the budget is used up, the lowest is shed first."""
         return residents.number.astype(float)
 
     def first_score(self, arrivals: Residents) -> FloatArray:
-        """Worth of an arrival until scores are computed again."""
+        """Score of each arrival, which holds until scores are computed again."""
         return self.score(arrivals)
 
 
 class Chances(NamedTuple):
-    """Probabilities that rows take part, probe, and are stored; None is 1."""
+    """Probabilities that rows take part, look for matches, and are stored.
+
+    None means 1.
+    """
 
     admit: FloatArray | None = None
     probe: FloatArray | None = None
@@ -149,10 +163,10 @@ class Chances(NamedTuple):
 
 
 class LoadPolicy(Policy):
-    """Decides which work is done while a throttle allows less than all of it.
+    """Decides which work is done while a throttle allows less than all work.
 
     Another policy may decide which rows are kept within the memory. If ``keep=`` names
-    the load policy, its own score decides that: by default the oldest rows are shed.
+    the load policy itself, its score decides. By default, the oldest rows are shed.
     """
 
     __slots__ = ()
@@ -166,16 +180,16 @@ class LoadPolicy(Policy):
 
     @property
     def by_keys(self) -> bool:
-        """False: by default the oldest rows are shed, whatever their keys."""
+        """False, because by default the oldest rows are shed, whatever their keys."""
         return False
 
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
-        """Probabilities of rows that keep arrivals such as ``among`` to the throttle.
+        """Probabilities of ``rows``, such that the work keeps to the throttle.
 
-        For arrivals, ``rows`` and ``among`` are the same. When the throttle closes, the
-        method is also called for residents: they are dropped unless they would be
-        stored now. Every row draws one lot for all three probabilities, and draws the
-        same lot each time.
+        They are computed for arrivals such as those in ``among``. Usually, ``rows`` and
+        ``among`` are the same. When the throttle closes, the method is also called with
+        residents as ``rows``. They are dropped unless they would be stored now. The lot
+        of a row is compared with all three probabilities, and is the same in each call.
         """
         raise NotImplementedError
 
@@ -183,17 +197,17 @@ class LoadPolicy(Policy):
 class SamplingPolicy(Policy):
     """Keeps a sample of the rows, each with a known probability.
 
-    Scores are drawn by lot. Results carry their weight, 1 / the probability with which
-    they were kept.
+    Scores depend on lots. Every result has a weight: 1 / the probability with which it
+    was kept.
     """
 
     __slots__ = ()
 
     thins: ClassVar[bool] = False
-    """Whether some matches are not emitted: :meth:`thin` is then called."""
+    """Whether some matches are not emitted. If so, :meth:`thin` is called."""
 
     tosses: ClassVar[bool] = False
-    """Whether coins are tossed on arrival: :meth:`coins` is then called."""
+    """Whether coins are tossed when a row comes. If so, :meth:`coins` is called."""
 
     @property
     def family(self) -> Family:
@@ -203,18 +217,22 @@ class SamplingPolicy(Policy):
     def inclusion(
         self, score: FloatArray, bar: FloatArray, key: IntArray, number: IntArray
     ) -> FloatArray:
-        """Probability that rows are still residents, if scores up to bar were shed."""
+        """Probability that each row is still a resident.
+
+        ``bar`` is the highest score that was shed since the row came.
+        """
         raise NotImplementedError
 
     def thin(self, arrivals: Residents) -> FloatArray | None:
-        """Probability with which each later match of an arrival is emitted; None is 1.
+        """Probability with which each later match of an arrival is emitted.
 
-        Every match of a resident tosses a coin of its own.
+        None means 1. A coin is tossed for every match of a resident.
         """
 
     def coins(self, arrivals: Residents) -> IntArray | None:
         """Expected number of matches of each arrival; None if it is not estimated.
 
-        With :meth:`thin`, that many coins are tossed on arrival, and the row is dropped
-        after the last match whose coin wins.
+        With :meth:`thin`, this is the number of coins that are tossed when a row comes.
+        Each coin decides whether one of the expected matches is emitted. The row is
+        dropped after the last match that its coins select.
         """

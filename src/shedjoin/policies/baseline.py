@@ -1,4 +1,4 @@
-"""Baselines: policies that use nothing but the row itself."""
+"""Baselines: policies whose scores depend on nothing but the row itself."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class Fifo(Policy):
 
     *Departures.* None.
 
-    *Guarantee.* Fair: all rows are kept equally long while rates are steady.
+    *Guarantee.* Fair: while rates are steady, all rows are kept for the same time.
 
-    *Cost.* Scored once, O(1) per arrival.
+    *Cost.* Each row is scored once, in O(1).
 
     References
     ----------
@@ -42,7 +42,7 @@ class Fifo(Policy):
     """
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: its arrival number."""
+        """Score of each row: its arrival number."""
         return residents.number.astype(np.float64)
 
 
@@ -56,12 +56,12 @@ class Recent(Policy):
 
     *Symbols.* None.
 
-    *Departures.* Rows are compared by event time, so a row that comes late counts as
-    old.
+    *Departures.* Rows are compared by event time. So a row that comes out of order
+    counts as old from the start.
 
-    *Guarantee.* Best of all policies if a row only has fewer results as it grows older.
+    *Guarantee.* Best of all policies if rows have ever fewer results as they age.
 
-    *Cost.* Scored once, O(1) per arrival.
+    *Cost.* Each row is scored once, in O(1).
 
     References
     ----------
@@ -76,7 +76,7 @@ class Recent(Policy):
     """
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: its time."""
+        """Score of each row: its time."""
         return residents.time.astype(np.float64)
 
 
@@ -92,9 +92,9 @@ class UntilExpiry(Policy):
 
     *Departures.* None.
 
-    *Guarantee.* Best of all policies if a row only has more results as it grows older.
+    *Guarantee.* Best of all policies if rows have ever more results as they age.
 
-    *Cost.* Scored once, O(1) per arrival.
+    *Cost.* Each row is scored once, in O(1).
 
     References
     ----------
@@ -109,7 +109,7 @@ class UntilExpiry(Policy):
     """
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: the later it arrived, the lower."""
+        """Score of each row: minus its arrival number."""
         return -residents.number.astype(np.float64)
 
 
@@ -120,7 +120,7 @@ class Rand(Policy):
     Parameters
     ----------
     seed : int, default 0
-        Another seed makes other choices; the same one repeats them.
+        The same seed repeats the same choices.
 
     Notes
     -----
@@ -128,16 +128,17 @@ class Rand(Policy):
 
     *Symbols.* None.
 
-    *Departures.* Every row draws its lot on arrival, from a hash of the seed, its key
-    and its arrival number. The row with the lowest lot is shed. The residents are then
-    a uniform sample of the unexpired arrivals. The paper draws anew at each shed, which
-    favours later rows. RAND-S of the star-streaming paper draws anew as well, and is
-    not this policy: the experiments have a simulation of it. With one lot for life some
-    rows stay long, so that with little memory more results are found.
+    *Departures.* Every row gets a lot on arrival: a hash of the seed, its key and its
+    arrival number. The row with the lowest lot is shed. So the residents are a uniform
+    sample of the arrivals that have not expired. In the paper, a random row is chosen
+    at each shed, so that later rows are more likely to be kept. RAND-S of the
+    star-streaming paper also chooses at each shed. It is not this policy: the
+    experiments simulate it. Here some rows stay for long. With little memory, this
+    finds more results.
 
-    *Guarantee.* A uniform sample of the rows, not of the results.
+    *Guarantee.* A uniform sample of the rows, but not of the results.
 
-    *Cost.* Scored once, O(1) per arrival.
+    *Cost.* Each row is scored once, in O(1).
 
     References
     ----------
@@ -162,7 +163,7 @@ class Rand(Policy):
         check_seed("Rand", self.seed)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: its lot."""
+        """Score of each row: its lot."""
         return lots(self.seed, residents.key, residents.number)
 
 
@@ -176,12 +177,13 @@ class Greedy(Policy):
 
     *Symbols.* imp is ``importance``.
 
-    *Departures.* Among equally important rows, the newest is shed. That gives the
-    paper's fairness of 20 % for equal importances; the paper leaves ties open.
+    *Departures.* The paper does not say which of several equally important rows is
+    shed. Here it is the newest. If all rows are equally important, this gives the
+    fairness of 20 % that the paper reports.
 
-    *Guarantee.* None: an important row that matches nothing stays until it expires.
+    *Guarantee.* None. An important row stays until it expires, even without matches.
 
-    *Cost.* Scored once, O(1) per arrival.
+    *Cost.* Each row is scored once, in O(1).
 
     References
     ----------
@@ -199,5 +201,5 @@ class Greedy(Policy):
     ties: ClassVar[Ties] = "newest"
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: its importance."""
+        """Score of each row: its importance."""
         return residents.importance

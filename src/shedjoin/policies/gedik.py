@@ -17,7 +17,7 @@ Metric = Literal["delta", "results", "results_per_work"]
 
 
 class PredicatePolicy(Policy):
-    """Decides which work a join by predicates does while a throttle is in force."""
+    """Decides which work a join by predicates does while a throttle is active."""
 
     __slots__ = ()
 
@@ -30,56 +30,63 @@ class PredicatePolicy(Policy):
 
     @property
     def shreds(self) -> float:
-        """Part of the work for arrivals that meet all residents, to learn from them."""
+        """Part of the work that is spent on shredded arrivals."""
         return 0.1
 
     def harvest(self, work: float, load: plan.HarvestLoad) -> plan.Harvest | None:
-        """Choose the lag buckets that arrivals are compared with; None is all."""
+        """Choose the lag buckets that arrivals are compared with; None means all."""
 
     def chances(self, work: float, load: plan.HarvestLoad) -> tuple[float, ...] | None:
-        """Probability that arrivals of each stream take part at all; None is 1."""
+        """Probability that arrivals of each stream take part; None means 1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Harvest(PredicatePolicy):
     """Compare arrivals only with residents of the ages at which most matches are found.
 
-    The policy of a CPU budget of a join by predicates, unless ``keep=`` names another
-    one. All rows are stored. An arrival is compared with the rows in some lag buckets
-    of each other stream.
+    The policy of a CPU budget in a join by predicates, unless ``keep=`` names another
+    one. All rows are stored. An arrival is compared with those rows of each other
+    stream that are in certain lag buckets.
 
     Parameters
     ----------
     metric : {"delta", "results", "results_per_work"}, default "delta"
         Criterion by which the next lag bucket is chosen, as in ``plan.greedy_harvest``.
     shred : float, default 0.1
-        Part of the work for arrivals, chosen by a hash, that are compared with all
-        residents. Lags are learned from them. Above 0, at most 0.5.
+        Part of the work that is spent on shredded arrivals: a hash selects arrivals to
+        be compared with all residents, so that lags are learned from them. It must be
+        above 0 and at most 0.5.
 
     Notes
     -----
-    *Source.* GrubJoin [1]_: window harvesting, section 4; the greedy heuristic, section
-    5.1; window shredding, section 5.2.
+    *Source.* GrubJoin [1]_: window harvesting in section 4, the greedy heuristic in
+    section 5.1, window shredding in section 5.2.
 
-    *Symbols.* A lag bucket is a basic window of the paper, ``shred`` its sampling
-    parameter omega times the throttle fraction z.
+    *Symbols.* A lag bucket is a basic window of the paper. The paper's sampling
+    parameter omega is ``shred`` times the throttle fraction z.
 
-    *Departures.* Selectivities and lags are learned for each direction and hop, in the
-    order in which the streams are joined. One histogram for each stream, as in the
-    paper, would hide directions that find nothing. Lags may be below 0, if the arrival
-    is the older row. The paper's omega is a part of the arrivals, which would take all
-    the work at a small z. Beside the greedy harvest, a harvest by the price of work is
-    tried: a part of the arrivals is compared with all buckets that are worth their
-    work. If neither promises a tenth more results than random arrivals would have, a
-    random part of the arrivals is compared with all buckets. Orders are compared by
-    what they find with the available work, not by selectivity alone. The work that was
-    done is compared with the throttle, and a difference is made up for. Rows are kept
-    until they expire. Section 7 of the paper would drop those that no direction selects
-    any more. But arrivals are learned from by comparing them with all rows, and all
-    rows are needed as soon as the throttle opens.
+    *Departures.*
 
-    *Guarantee.* None: a heuristic. Results are a part of those of the exact join. While
-    the throttle is open, they are all of them.
+    - Selectivities and lags are learned for each hop of each direction. One histogram
+      for each stream, as in the paper, would hide directions that find nothing. Lags
+      may be below 0, if the arrival is the older row.
+    - The paper fixes omega, a part of the arrivals. With a small z, shredded arrivals
+      would then take all the work. Here they take a fixed part of the work.
+    - In addition to the greedy harvest, a harvest by price is computed: a part of the
+      arrivals is compared with all buckets that bring enough results for their work.
+      The better one is used. It must be expected to have a tenth more results than a
+      random part of the arrivals that is compared with all buckets. Otherwise, this
+      random part is used.
+    - Orders are compared by the results that they find with the available work, not by
+      selectivity alone.
+    - The work that was done is compared with the throttle, and later work makes up for
+      a difference.
+    - Rows are kept until they expire. Section 7 of the paper drops rows that no
+      direction selects any more. Here these rows are needed: for shredded arrivals, and
+      for all arrivals when the throttle opens.
+
+    *Guarantee.* None, since it is a heuristic. All results are results of the exact
+    join. Without an active throttle, no results are missing.
 
     *Cost.* Some milliseconds for each shard and micro-batch.
 
@@ -117,15 +124,15 @@ class Harvest(PredicatePolicy):
 
     @property
     def shreds(self) -> float:
-        """Part of the work for arrivals that meet all residents, to learn from them."""
+        """Part of the work that is spent on shredded arrivals."""
         return self.shred
 
     def harvest(self, work: float, load: plan.HarvestLoad) -> plan.Harvest:
-        """Choose lag buckets by the greedy heuristic, or by the price of work.
+        """Choose lag buckets by the greedy heuristic or by price.
 
-        The greedy heuristic chooses whole buckets for all arrivals. The price of work
-        chooses buckets that are worth their work, for a part of the arrivals. That
-        often gives more results.
+        The greedy heuristic chooses buckets that all arrivals are compared with. The
+        choice by price takes the buckets that bring enough results for their work, for
+        a part of the arrivals. The choice with more expected results is returned.
         """
         from shedjoin import plan
 
@@ -142,14 +149,17 @@ class RandomDrop(PredicatePolicy):
 
     Notes
     -----
-    *Source.* RandomDrop, section 6.2 of [1]_; ``plan.random_drop`` has the optimum.
+    *Source.* RandomDrop, section 6.2 of [1]_. ``plan.random_drop`` computes the best
+    chances.
 
-    *Symbols.* The chance of a stream is 1 less the drop rate of [1]_.
+    *Symbols.* The chance of a stream is 1 minus its drop rate in [1]_.
 
-    *Departures.* Rates and selectivities are learned from the rows that are left.
+    *Departures.* Rates and selectivities are learned from the rows that are not
+    dropped.
 
-    *Guarantee.* Most results, in expectation, of all policies that drop rows of a
-    stream with one probability, if the learned rates and selectivities are right.
+    *Guarantee.* If the learned rates and selectivities are right, this policy has the
+    most expected results of all policies that drop the rows of a stream with one
+    probability.
 
     *Cost.* Some milliseconds for each shard and micro-batch.
 
@@ -166,7 +176,7 @@ class RandomDrop(PredicatePolicy):
     """
 
     def chances(self, work: float, load: plan.HarvestLoad) -> tuple[float, ...]:
-        """Probabilities of the streams that give most results with this work."""
+        """Probability of each stream, such that this work brings the most results."""
         from shedjoin import plan
 
         return plan.random_drop(work, load).chances

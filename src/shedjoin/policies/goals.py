@@ -1,4 +1,4 @@
-"""Goals: what a budget is to keep. Each goal names the policy that serves it."""
+"""Goals: what the rows within a budget should achieve, and the policy for each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class MostResults:
     """Keep the rows that bring the most results."""
 
     def policy(self) -> Policy:
-        """The policy that serves this goal."""
+        """The policy for this goal."""
         return Expected()
 
 
@@ -33,12 +33,13 @@ class MostImportant:
     ----------
     importance : column, ByCategory, ByRange, Spark expression, or a pair of them
         Importance of the rows. A column name holds for each stream that has the column.
-        A pair is (left, right); several streams have a dict by stream. A stream with
-        None has no importance: the other rows of a result decide. A row whose
-        importance is null or NaN has importance 0. Negative importances count as they
-        are. Those beyond 1e150, infinite ones included, count as 1e150.
+        For two streams, a pair (left, right) can be given. For more streams, a dict by
+        stream can be given. With None, a stream has no importance, and the importance
+        of a result depends on its other rows. A row whose importance is null or NaN has
+        importance 0. Importances may be negative. If they exceed 1e150 or are infinite,
+        1e150 is used.
     combine : {"min", "max", "sum", "product", "mean"}, default "min"
-        How the importance of a result follows from those of its rows.
+        How the importance of a result is computed from those of its rows.
     by : Policy, optional
         A policy that uses importance, such as ``IJoin()`` or ``Greedy()``.
 
@@ -54,7 +55,7 @@ class MostImportant:
     by: Policy | None = None
 
     def policy(self) -> Policy:
-        """The policy that serves this goal."""
+        """The policy for this goal."""
         return self.by or Valued()
 
 
@@ -63,26 +64,26 @@ class Sample:
     """Keep a sample of the join, from which aggregates can be estimated.
 
     Results have two more columns, ``_weight`` and ``_cluster``, for
-    :func:`shedjoin.aggregate`. Rows may come out of order by the lateness of the
-    streams: rows stay in the sample for that long after their window.
+    :func:`shedjoin.aggregate`. Rows may come out of order by up to the lateness of the
+    streams: after its window, a row stays in the sample for that time.
 
     Parameters
     ----------
     by : Policy, optional
-        One of ``EqCluster``, ``PpsCluster`` and ``Uniform``. By default the one with
-        the least predicted error. The report's ``scheme`` compares them. On Spark the
-        progress has the three predictions, ``variance_eq``, ``variance_pps`` and
-        ``variance_uniform``; the scheme with the least is used.
+        One of ``EqCluster``, ``PpsCluster`` and ``Uniform``. By default, the scheme
+        with the least predicted error is used. The report's ``scheme`` compares them.
+        On Spark, the progress has the predicted variances ``variance_eq``,
+        ``variance_pps`` and ``variance_uniform``.
     of : column, ByCategory, ByRange, Spark expression, or a pair of them, optional
-        The quantity whose sum matters most, given as the importance of
-        :class:`MostImportant` is. The value of a result is that of its row in the
-        stream that has the column. For a pair, (left, right), and for a column that
-        both streams have, it is the product of both. Rows are sampled in proportion to
-        their expected matches times their absolute value, or to the value alone if that
-        is predicted to be better. The sum of the values then has the smallest error.
-        Counts and other sums have a larger one, but stay unbiased. A value that is
-        zero, null, NaN or below 5 % of the mean counts as 5 % of the mean, so that
-        every row has a chance.
+        The quantity whose sum matters most. It is given in the same form as the
+        importance of :class:`MostImportant`. The value of a result is that of its row
+        in the stream that has the column. If both streams have the column, or a pair
+        (left, right) is given, the value of a result is the product of both. Rows are
+        sampled in proportion to their expected matches times their absolute value, or
+        in proportion to the value alone, if this is predicted to be better. Then the
+        sum of the values has the smallest error. Counts and other sums have larger
+        errors, but are unbiased as well. A value that is zero, null, NaN or below 5 %
+        of the mean is taken as 5 % of the mean, so that every row has a chance.
 
     Examples
     --------
@@ -114,7 +115,7 @@ seed=0), which does not go by values.
             )
 
     def policy(self, seed: int) -> Policy:
-        """The policy that serves this goal."""
+        """The policy for this goal."""
         return self.by or BestSample(seed)
 
 
@@ -122,7 +123,7 @@ Goal = MostResults | MostImportant | Sample
 
 
 def values_of(keep: Goal | Policy | None) -> Any:  # noqa: ANN401  (as a user gives it)
-    """Columns that a goal uses: an importance, or the quantity of a sample."""
+    """Importance of a goal, or the quantity of a sample; None if it has neither."""
     if isinstance(keep, MostImportant):
         return keep.importance
     return keep.of if isinstance(keep, Sample) else None
@@ -136,7 +137,7 @@ _WRITTEN = {
 
 
 def _meant(keep: object) -> str:
-    """Guess the goal or policy that is meant by a name, or by a class."""
+    """Return how to write the goal or policy that a wrong argument probably means."""
     name = keep if isinstance(keep, str) else getattr(keep, "__name__", "")
     plain = name.lower().replace("_", "").removesuffix("()")
     if plain in _WRITTEN:
@@ -158,7 +159,7 @@ def shedding_of(
     seed: int = 0,
     by_predicates: bool = False,
 ) -> Shedding | None:
-    """Combine the arguments of a join that concern its budget; None without one."""
+    """Combine the arguments of a join for its budget; None if there is no budget."""
     if budget is None:
         if keep is not None:
             raise ParameterError(

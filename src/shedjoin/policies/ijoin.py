@@ -1,4 +1,4 @@
-"""Policies of Kulkarni and Ravishankar (SSDBM 2008)."""
+"""Policies of Kulkarni and Ravishankar (SSDBM 2008) for important results."""
 
 from __future__ import annotations
 
@@ -25,12 +25,13 @@ class Size(Policy):
     *Symbols.* matches is ``matches``.
 
     *Departures.* The paper does not define the rule. Here the score is the number of
-    matches so far, with those of this instant. Among equal rows, the oldest is shed.
-    That gives the outputs of the paper's Table 3(b) and its fairness for all window
-    sizes; no rule gives the printed buffers. To reproduce them, use
-    ``Options(discipline="shed_then_join", recompute=Successive())``.
+    matches so far, including those of the present instant. Among rows with equal
+    scores, the oldest is shed. With
+    ``Options(discipline="shed_then_join", recompute=Successive())``, this gives the
+    outputs of the paper's Table 3(b), and its fairness for all window sizes. No rule
+    gives the buffers that are printed there.
 
-    *Guarantee.* None: a heuristic.
+    *Guarantee.* None, since it is a heuristic.
 
     *Cost.* O(1) amortised per arrival with the default recomputation.
 
@@ -51,7 +52,7 @@ class Size(Policy):
     reads: ClassVar[tuple[str, ...]] = ("matches",)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: its matches."""
+        """Score of each row: its matches so far."""
         return residents.matches
 
 
@@ -59,25 +60,25 @@ class Size(Policy):
 class IJoin(Policy):
     """Keep important rows that keep matching, after a grace period for each row.
 
-    A row is worth its importance times its matches per unit of age. Young rows are
-    spared. A row that has not matched for a while loses worth.
+    The score of a row is its importance times its matches per unit of age. Young rows
+    are not shed. If a row has not matched for a while, its score is reduced.
 
     Parameters
     ----------
     maturity : duration, default "2 seconds"
         Rows up to this age are not shed while there is an older row to shed.
     patience : duration, default "3 seconds"
-        A row without a match for this long is unproductive.
+        A row is unproductive if its last match is at least this long ago.
     penalty : float, default 1.0
-        What an unproductive row loses per unit of time since its last match. Small
-        values favour importance, large values fairness.
+        How much the score of an unproductive row is reduced, per unit of time since its
+        last match. Small values favour importance, large values fairness.
     decay : float, default 0.1
-        How fast past matches fade, per unit of time; 0 counts all alike (the paper's
-        global matches).
+        Rate at which past matches fade, per unit of time. With 0, all past matches
+        count the same, as the paper's global matches do.
     unit : duration, default "1 second"
         The unit of time in which ages, penalty and decay are measured.
     foresight : bool, default True
-        Whether matches of an instant count before rows are shed in it.
+        Whether the matches of an instant count before rows of this instant are shed.
 
     Notes
     -----
@@ -86,18 +87,18 @@ class IJoin(Policy):
     *Symbols.* RP is the score, tau ``maturity``, Delta ``patience``, c ``penalty``,
     d ``decay``, imp ``importance``, prevmatch ``last_match``.
 
-    *Departures.* RP of an arrival is its importance (RP_init is left open), and its
-    last match is its arrival. Among rows with equal scores, the oldest is shed. If no
-    row is mature, the arrival is refused. If the maturity is longer than it takes a
-    full buffer to arrive, the buffer therefore does not change until rows mature. With
-    ``foresight``, matches of an instant count before rows are shed: under this reading
-    the paper's order of schemes comes out on drifting data. For the paper's setting use
-    ``Budget(split=0.5)`` and
-    ``Options(discipline="shed_then_join", recompute=Successive())``, ``Every(k)`` or
-    ``Adaptive()``.
+    *Departures.* The paper leaves RP_init open. Here RP of an arrival is its
+    importance, and its last match is its arrival. Among rows with equal scores, the
+    oldest is shed. If no resident is mature, the arrival is refused. So if rows need
+    longer to mature than to fill the buffer, the buffer does not change until they are
+    mature. With ``foresight``, the matches of an instant count before rows are shed.
+    Read in this way, the paper's ranking of schemes is reproduced on drifting data. For
+    the paper's setting, use ``Budget(split=0.5)`` and
+    ``Options(discipline="shed_then_join", recompute=Successive())``, or ``Every(k)`` or
+    ``Adaptive()`` as ``recompute``.
 
-    *Guarantee.* None. It is not best in general: stationary frequencies favour
-    ``Prob``, importance that depends on the key favours ``Greedy``.
+    *Guarantee.* None. If frequencies are stationary, ``Prob`` is better. If importance
+    depends on the key, ``Greedy`` is better.
 
     *Cost.* O(1) amortised per arrival with the default recomputation.
 
@@ -108,9 +109,9 @@ class IJoin(Policy):
 
     Examples
     --------
-    A row with importance 4 and 3 matches is worth 2 at age 6. At age 8 its matches are
-    worth 1.5. If it has had no match for 4 units of time, which exceeds the patience of
-    3, a penalty of 0.5 per unit takes off 2.
+    A row with importance 4 and 3 matches has score 4 * 3 / 6 = 2 at age 6. At age 8,
+    this would be 1.5. But if its last match was 4 units of time ago, this exceeds the
+    patience of 3. With a penalty of 0.5 per unit, its score is 1.5 - 2 = -0.5.
 
     >>> from shedjoin.policies import Residents
     >>> rows = Residents.example(
@@ -158,7 +159,7 @@ class IJoin(Policy):
                 )
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: its residence priority."""
+        """Score of each row: its residence priority RP."""
         unit = parse_duration(self.unit)
         importance = _finite(residents.importance)
         age = residents.age_us / unit
@@ -173,16 +174,16 @@ class IJoin(Policy):
         return np.where(grown, worth - fine, importance)
 
     def first_score(self, arrivals: Residents) -> FloatArray:
-        """Worth of an arrival: its importance."""
+        """Score of each arrival: its importance."""
         return _finite(arrivals.importance)
 
     @property
     def pace(self) -> Pace:
-        """Rows up to the maturity are spared, and past matches fade."""
+        """Rows up to the maturity are not shed, and past matches fade."""
         fading = float(self.decay) / parse_duration(self.unit)
         return Pace(parse_duration(self.maturity), fading, self.foresight)
 
 
 def _finite(importance: FloatArray) -> FloatArray:
-    """Importance, or 1 on a side that has none."""
+    """Importance of each row; 1 in a stream without importance."""
     return np.where(np.isinf(importance), 1.0, importance)

@@ -1,4 +1,4 @@
-"""The default policies, which use everything that the join has learned."""
+"""The default policies, which use all models of the join."""
 
 from __future__ import annotations
 
@@ -15,27 +15,30 @@ from shedjoin.types import FloatArray
 class Expected(Policy):
     """Keep the rows that will bring most results, by key and by age.
 
-    The policy of ``keep=MostResults()``. If only keys matter it decides as ``Prob``,
-    and if only age matters as ``Age``. It learns which is the case. If the budget is in
-    bytes, results are divided by the bytes of the row: a large row has to bring more.
+    The policy of ``keep=MostResults()``. If matches depend on the key only, it decides
+    as ``Prob`` does. If they depend on the age only, it decides as ``Age`` does. It
+    learns which is the case. If the budget is in bytes, the expected results of a row
+    are divided by its bytes, so that a large row must bring more results.
 
     Notes
     -----
     *Source.* Combines the two models of Srivastava and Widom [1]_, sections 3.2 and
-    3.3, which the paper treats apart.
+    3.3, which the paper considers separately.
 
     *Symbols.* The paper's p(k), with k an age, becomes p(l, k): the expected results
-    per second of a row that has the age k and a key of level l. The level is the
-    decayed count of the key on the other stream, in half octaves.
+    per second of a row of age k whose key has level l. The level is the decayed count
+    of the key on the other stream, on a logarithmic scale: each level is a factor of
+    sqrt(2).
 
-    *Departures.* The combination is our own. The table is learned on the monitored
-    slice. Cells with little evidence are drawn towards the product of the rates of
-    their level and their age. The slice also gives a factor for size: matches of rows
-    of that size, relative to all rows with equally frequent keys.
+    *Departures.* The combination is our own. The table of p(l, k) is learned from the
+    rows of monitored keys. If few results were counted for a pair (l, k), its rate is
+    drawn towards the product of the rates of the level and of the age. The size factor
+    is learned from the same rows.
 
     *Guarantee.* None beyond those of ``Prob`` and ``Age`` in their models.
 
-    *Cost.* O(1) amortised per arrival with the default recomputation; 24 KB of table.
+    *Cost.* O(1) amortised per arrival with the default recomputation. The table takes
+    24 KB.
 
     References
     ----------
@@ -75,34 +78,34 @@ class Expected(Policy):
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row, per byte.
+        """Score of each row: its priority, divided by its size.
 
-        It is the highest mean of results per second, over all spans of time from the
-        present age of the row to a later age.
+        The priority is a mean of results per second, from the present age of the row to
+        a later age. The later age is chosen so that this mean is highest.
         """
         return residents.priority() * residents.size_factor() / residents.size
 
 
 @dataclass(frozen=True, slots=True)
 class Valued(Policy):
-    """Keep the rows whose results will be worth most.
+    """Keep the rows whose results will have the greatest importance.
 
-    The policy of ``keep=MostImportant(...)``. A row is worth its results per second, as
-    in ``Expected``, times the mean importance of a result with this row. If the budget
-    is in bytes, this worth is divided by the bytes of the row.
+    The policy of ``keep=MostImportant(...)``. The score of a row is its results per
+    second, as in ``Expected``, times the mean importance of its results. If the budget
+    is in bytes, this is divided by the bytes of the row.
 
     Notes
     -----
     *Source.* The aim of iJoin [1]_, section 3.3 (total importance, equation 3), with
-    the rates of :class:`Expected` in place of past matches.
+    the rates of :class:`Expected` instead of past matches.
 
-    *Symbols.* imp(o) = min(imp(r), imp(s)) becomes its mean over the importances that
-    the other stream brought lately.
+    *Symbols.* imp(o) = min(imp(r), imp(s)) becomes its mean over the importances of
+    recent rows of the other stream.
 
-    *Departures.* A heuristic of our own. Unlike iJoin, it does not spare young rows
-    (maturity), and a row loses nothing for time without matches (penalty).
+    *Departures.* A heuristic of our own. Unlike iJoin, it has no maturity, so that
+    young rows can be shed. It also has no penalty for time without matches.
 
-    *Guarantee.* None: importance is taken as independent of key and age.
+    *Guarantee.* None, because importance is assumed to be independent of key and age.
 
     *Cost.* O(1) amortised per arrival with the default recomputation.
 
@@ -136,11 +139,9 @@ class Valued(Policy):
         return "valued"
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row, per byte.
+        """Score of each row: that of ``Expected`` times the mean importance of results.
 
-        It is the highest mean of results per second, over all spans of time from the
-        present age of the row to a later age, times the mean importance of a result
-        with this row.
+        Only results with this row count in the mean.
         """
         rate = residents.priority() * residents.size_factor() / residents.size
         return rate * residents.mean_worth()

@@ -1,4 +1,4 @@
-"""The rows that a policy scores, and what is known of them."""
+"""The rows that a policy scores, and all that it can read about them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:  # the driver plans a join without compiling kernels
 
 
 class Met(NamedTuple):
-    """Matches of rows so far."""
+    """Number of matches of each row so far, and time of its last match."""
 
     matches: FloatArray
     last_match: IntArray
 
 
 class Around(NamedTuple):
-    """Partners of rows at present, and what their last scores were."""
+    """Present partners of each row, and its last score."""
 
     partners: FloatArray
     produced: FloatArray
@@ -38,8 +38,8 @@ class Residents:
 
     All attributes are arrays with one value per row, except ``now_us`` and ``keep_us``.
     Importance is infinite for streams that have none. ``size`` is what a row takes from
-    the budget: bytes, or one row. Matches, partners, and everything that models
-    estimate, are there only for policies that name them in ``reads``.
+    the budget: its bytes, or 1. A policy can read matches, partners and the estimates
+    of models only if it names them in ``reads``.
 
     Examples
     --------
@@ -110,27 +110,31 @@ class Residents:
         return self._around.waited_us
 
     def partner_count(self) -> FloatArray:
-        """Decayed number of rows of the other stream that had each row's key."""
+        """Decayed number of arrivals of the other stream with each row's key."""
         return self.models.partner_count(self.stream, self.key)
 
     def priority(self) -> FloatArray:
-        """Best mean rate of results from now on, by the key's frequency and the age."""
+        """Priority of each row, by the frequency of its key and its age.
+
+        It is a mean of results per second from now to a later time, which is chosen so
+        that the mean is highest.
+        """
         return self.models.priority(self.stream, self.key, self.age_us)
 
     def priority_by_age(self) -> FloatArray:
-        """Best mean rate of results from now on, by the age alone."""
+        """Priority of each row by its age alone (see :meth:`priority`)."""
         return self.models.priority_by_age(self.stream, self.age_us)
 
     def expected_matches(self) -> FloatArray:
-        """Expected matches of a new row of each row's key, over its whole life."""
+        """Expected matches of a new row with each row's key, until it expires."""
         return self.models.expected_matches(self.stream, self.key)
 
     def matches_per_arrival(self) -> FloatArray:
-        """Expected matches of an arrival of each row's key, whatever its stream."""
+        """Expected matches of an arrival with each row's key, on either stream."""
         return self.models.matches_per_arrival(self.key)
 
     def cluster_sizes(self) -> FloatArray:
-        """Expected matches of new rows of each row's key, scaled to a mean of 1."""
+        """Expected matches of new rows with each row's key, scaled to a mean of 1."""
         return self.models.cluster_sizes(self.stream, self.key)
 
     def value_sizes(self) -> FloatArray:
@@ -141,16 +145,22 @@ class Residents:
         return self.models.value_sizes(self.stream, self.importance)
 
     def size_factor(self) -> FloatArray:
-        """How many times as often rows of this size match as their keys suggest."""
+        """Size factor: how often rows of this size match, compared with other rows.
+
+        The other rows are all rows with equally frequent keys.
+        """
         return self.models.size_factor(self.stream, self.size)
 
     def mean_worth(self) -> FloatArray:
-        """Mean importance of a result with each row."""
+        """Mean importance of the results of each row."""
         return self.models.mean_worth(self.stream, self.importance)
 
     @property
     def outlook(self) -> Outlook:
-        """Predictions for samples of the join: variances by scheme, and a fraction."""
+        """Predictions for samples: the variance of each scheme, and a fraction.
+
+        The fraction is the part of the results for which ``Uniform`` has room.
+        """
         return self.models.outlook
 
     @property
@@ -172,10 +182,10 @@ class Residents:
             raise self._unsaid("partners")
         return self.around
 
-    if not TYPE_CHECKING:  # type checkers find a wrong name themselves
+    if not TYPE_CHECKING:  # type checkers report wrong names without this
 
         def __getattr__(self, name: str) -> NoReturn:
-            """Raise an error that names attributes like the one that does not exist."""
+            """Raise an error that lists attributes with names similar to this one."""
             if name.startswith("_") or name in type(self).__slots__:
                 raise AttributeError(name)
             known = [each for each in dir(type(self)) if not each.startswith("_")]
@@ -213,9 +223,9 @@ class Residents:
         last_score: list[float] | None = None,
         models: AskedModels | None = None,
     ) -> Residents:
-        """Rows of the first stream for docstrings; the window is ten seconds.
+        """Rows of the first stream, for docstrings; the window is ten seconds.
 
-        Rows that have a last score were given it a second ago.
+        Last scores, where given, were computed a second ago.
         """
         rows, met, around = len(time), None, None
         if partners is not None:

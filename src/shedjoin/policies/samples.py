@@ -1,4 +1,4 @@
-"""Samples of the join, with known inclusion probabilities."""
+"""Policies that keep a sample of the join, with known inclusion probabilities."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ _MOST_COINS = 1 << 20
 
 
 class ByLot(SamplingPolicy):
-    """Samples rows: a score is a size divided by a lot, and the highest stay.
+    """Samples rows: scores are cluster sizes divided by lots, and the highest stay.
 
-    A row of size q with the lot u in (0, 1) stays while q / u is above every score that
-    was shed since it came. The highest of these scores is the bar b. So the row stays
-    with probability min(1, q / b), whatever happens to other rows. The budget is used
-    up but never exceeded, and weights are exact whatever the models estimate.
+    A row of cluster size q with the lot u in (0, 1) has the score q / u. It stays while
+    this exceeds every score that was shed since it came. The highest of these scores is
+    the bar b. So the row stays with probability min(1, q / b), whatever happens to
+    other rows. The budget is used up, but never exceeded. Weights are exact, even if
+    the models estimate q badly.
     """
 
     __slots__ = ()
@@ -34,13 +35,13 @@ class ByLot(SamplingPolicy):
     def inclusion(
         self, score: FloatArray, bar: FloatArray, key: IntArray, number: IntArray
     ) -> FloatArray:
-        """Probability that a row of this score is still a resident."""
+        """Probability that each row is still a resident, given its score and bar."""
         size = score * lots(self.seed, key, number)
         return size / np.maximum(bar, size)
 
 
 def by_lot(seed: int, size: FloatArray, rows: Residents) -> FloatArray:
-    """Scores of rows: their sizes divided by their lots."""
+    """Scores of rows: their cluster sizes divided by their lots."""
     return size / lots(seed, rows.key, rows.number)
 
 
@@ -51,21 +52,21 @@ class EqCluster(ByLot):
     Parameters
     ----------
     seed : int, default 0
-        Another seed draws another sample.
+        The same seed repeats the same sample.
 
     Notes
     -----
     *Source.* EQ-CLUSTER in Srivastava and Widom [1]_, section 4.3.1.
 
-    *Symbols.* p is what the budget allows, 1 / bar in :class:`ByLot`.
+    *Symbols.* p is the probability that the budget allows: 1 / b in :class:`ByLot`.
 
-    *Departures.* p is not set beforehand: rows draw lots on arrival, and those with the
+    *Departures.* p is not set beforehand: rows get lots on arrival, and those with the
     highest scores stay. Both streams are sampled, so that every result has a chance.
 
-    *Guarantee.* Unbiased SUM and COUNT, whatever the streams. Suits clusters (results
-    of one row) of about the same size.
+    *Guarantee.* Unbiased SUM and COUNT for any streams. Errors are small if all rows
+    have about the same number of results.
 
-    *Cost.* Scored once, O(1) per arrival.
+    *Cost.* Each row is scored once, in O(1).
 
     References
     ----------
@@ -74,7 +75,8 @@ class EqCluster(ByLot):
 
     Examples
     --------
-    A row of size 1 stays with probability 1/2 if a score of 2 was shed since it came:
+    A row of cluster size 1 stays with probability 1/2 if 2 is the highest score that
+    was shed since it came:
 
     >>> import numpy as np
     >>> rows = Residents.example(time=[5, 3], now_us=9)
@@ -86,7 +88,7 @@ class EqCluster(ByLot):
     seed: int = 0
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: one over its lot."""
+        """Score of each row: 1 divided by its lot."""
         return by_lot(self.seed, np.ones(residents.key.size), residents)
 
 
@@ -94,31 +96,31 @@ class EqCluster(ByLot):
 class PpsCluster(ByLot):
     """Sample rows in proportion to their expected results, each with all its results.
 
-    With ``Sample(of="bid", by=PpsCluster())`` the expected results of a row are
-    multiplied by its value over the mean value of its stream.
+    With ``Sample(of="bid", by=PpsCluster())``, the expected results of a row are
+    multiplied by its value, divided by the mean value of its stream.
 
     Parameters
     ----------
     seed : int, default 0
-        Another seed draws another sample.
+        The same seed repeats the same sample.
 
     Notes
     -----
     *Source.* PPS-CLUSTER in Srivastava and Widom [1]_, section 4.3.1.
 
-    *Symbols.* n_i(s) is ``expected_matches``, pi(v) = min(1, p f(v)) is
-    min(1, q / bar) of :class:`ByLot` with q in proportion to n_i(s).
+    *Symbols.* n_i(s) is ``expected_matches``. The paper's pi(v) = min(1, p f(v)) is
+    min(1, q / b) of :class:`ByLot`, with q in proportion to n_i(s).
 
-    *Departures.* p follows from the budget as in :class:`EqCluster`. That includes the
-    capping and the iteration of the paper. A tenth of the mean q is the same for all
-    rows. Without it, a row whose key was not known to be frequent when it came would
-    have a huge weight. The paper's sizes are matches alone. Here they may also depend
-    on a value, without its sign. A value below 5 % of the mean counts as 5 % of it, so
-    that every row has a chance.
+    *Departures.* As in :class:`EqCluster`, p follows from the budget. This gives the
+    capping and the iteration of the paper without further steps. A tenth of the mean q
+    is the same for all rows. Without this part, a row could have a huge weight, if it
+    came before its key was known to be frequent. In the paper, q depends on matches
+    alone. Here it may also depend on the absolute value of the row. A value below 5 %
+    of the mean is taken as 5 % of the mean, so that every row has a chance.
 
-    *Guarantee.* Unbiased SUM and COUNT, even if the expected sizes are wrong.
+    *Guarantee.* Unbiased SUM and COUNT, even if the expected matches are wrong.
 
-    *Cost.* Scored once, O(1) per arrival.
+    *Cost.* Each row is scored once, in O(1).
 
     References
     ----------
@@ -149,7 +151,7 @@ class PpsCluster(ByLot):
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: its expected matches, times its value, over its lot."""
+        """Score of each row: expected matches times value, divided by its lot."""
         size = residents.cluster_sizes() * residents.value_sizes()
         return by_lot(self.seed, size, residents)
 
@@ -161,28 +163,28 @@ class Uniform(ByLot):
     Parameters
     ----------
     fraction : float, default 1.0
-        Upper bound of the part of the results that is sampled, such as
-        ``plan.work_fraction(...)`` for a CPU budget. The part is smaller if the memory
-        has no room for it, as far as that can be estimated.
+        Upper bound of the part of the results that is sampled. For a CPU budget, it can
+        be computed by ``plan.work_fraction(...)``. If the memory is estimated to have
+        no room for this part, a smaller part is sampled.
     seed : int, default 0
-        Another seed draws another sample.
+        The same seed repeats the same sample.
 
     Notes
     -----
-    *Source.* UNIFORM in Srivastava and Widom [1]_, section 4.2 (Figure 4); for a CPU
-    budget Ayad et al. [2]_, section 4.
+    *Source.* UNIFORM in Srivastava and Widom [1]_, section 4.2 (Figure 4). For a CPU
+    budget: Ayad et al. [2]_, section 4.
 
-    *Symbols.* n_i(s) is ``expected_matches`` rounded, at least 1; p is
-    ``outlook.fraction``, by Theorem 4.2 over the rows of the monitored slice.
+    *Symbols.* n_i(s) is ``expected_matches``, rounded and at least 1. p is
+    ``outlook.fraction``: it is computed by Theorem 4.2 from the rows of monitored keys.
 
-    *Departures.* Coins are hashes and are all known on arrival, so that a row is
-    dropped after its last match that wins. If arrivals are a Poisson process, the
-    sample uses less memory than Theorem 4.2 says. If the memory does not suffice after
-    all, rows are shed by lot as in :class:`EqCluster`, and the weights account for
-    that.
+    *Departures.* Coins are hashes, so all of them can be computed when a row comes. A
+    row is dropped after the last match that its coins select. If arrivals are a Poisson
+    process, the sample uses less memory than by Theorem 4.2. If the memory still does
+    not suffice, rows are shed by lot as in :class:`EqCluster`, and the weights account
+    for this.
 
-    *Guarantee.* A uniform sample if n_i(s) is right. Matches beyond n_i(s) are never
-    sampled: SUM and COUNT are then too low.
+    *Guarantee.* A uniform sample if n_i(s) is right. If a row has more than n_i(s)
+    matches, the additional ones are never sampled, so that SUM and COUNT are too low.
 
     *Cost.* O(1 / p) per arrival.
 
@@ -202,7 +204,7 @@ class Uniform(ByLot):
     [0.25, 0.25]
     >>> Uniform(fraction=0)
     Traceback (most recent call last):
-    shedjoin.errors.ParameterError: Uniform(fraction=0) samples nothing.
+    shedjoin.errors.ParameterError: Uniform(fraction=0) is not above 0 and at most 1.
     Fix: pass a fraction of the results, such as 0.1, or leave it out.
     """
 
@@ -216,7 +218,7 @@ class Uniform(ByLot):
         check_seed("Uniform", self.seed)
         if not 0.0 < self.fraction <= 1.0:
             raise ParameterError(
-                f"Uniform(fraction={self.fraction!r}) samples nothing.",
+                f"Uniform(fraction={self.fraction!r}) is not above 0 and at most 1.",
                 fix="pass a fraction of the results, such as 0.1, or leave it out.",
             )
 
@@ -228,7 +230,7 @@ class Uniform(ByLot):
     def coins(self, arrivals: Residents) -> IntArray:
         """Number of coins of each row: its expected matches, at least 1.
 
-        While all matches are emitted it is 0, which means no limit.
+        If all matches are emitted, the number is 0, which means that there is no limit.
         """
         if min(self.fraction, arrivals.outlook.fraction) == 1.0:
             return np.zeros(arrivals.key.size, np.int64)
@@ -236,7 +238,7 @@ class Uniform(ByLot):
         return np.rint(expected).clip(1, _MOST_COINS).astype(np.int64)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: one over its lot."""
+        """Score of each row: 1 divided by its lot."""
         return by_lot(self.seed, np.ones(residents.key.size), residents)
 
 
@@ -244,13 +246,13 @@ class Uniform(ByLot):
 class BestSample(ByLot):
     """Sample by the scheme that is predicted to have the least error.
 
-    The policy of ``keep=Sample()``. The scheme may change while the query runs: each
-    row keeps the chance that it was given on arrival.
+    The policy of ``keep=Sample()``. The scheme may change while the query runs. This
+    does not change the scores of rows that have come before.
 
     Parameters
     ----------
     seed : int, default 0
-        Another seed draws another sample.
+        The same seed repeats the same sample.
 
     Notes
     -----
@@ -258,15 +260,16 @@ class BestSample(ByLot):
 
     *Symbols.* See :func:`shedjoin.models.sampling.outlook`.
 
-    *Departures.* The paper gives no formula. The scheme is taken whose predicted
-    variance of a COUNT, plus its squared bias, is the least on the monitored slice. The
-    bias of ``Uniform`` counts five times before it is squared, because intervals do not
-    include it. If rows have values, the variance is that of their SUM. If ``EqCluster``
-    is taken then, rows are sampled in proportion to their values.
+    *Departures.* The paper gives no formula. Here the error of a COUNT is predicted for
+    each scheme, from the rows of monitored keys: the variance plus the squared bias.
+    The scheme with the least error is used. The bias of ``Uniform`` is multiplied by 5
+    before it is squared, because intervals do not include it. If rows have values, the
+    error of their SUM is predicted instead. If ``EqCluster`` is chosen in this case,
+    rows are sampled in proportion to their values.
 
-    *Guarantee.* That of the scheme taken.
+    *Guarantee.* That of the chosen scheme.
 
-    *Cost.* That of the scheme taken.
+    *Cost.* That of the chosen scheme.
 
     References
     ----------
@@ -275,7 +278,7 @@ class BestSample(ByLot):
 
     Examples
     --------
-    As long as no rates are learned, all rows are treated alike:
+    Without learned rates, all rows have the same probability:
 
     >>> from shedjoin.models.learned import Models
     >>> models = Models((10_000_000, 10_000_000), capacity_rows=100)
@@ -302,9 +305,10 @@ class BestSample(ByLot):
         return np.zeros(arrivals.key.size, np.int64)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: its size over its lot.
+        """Score of each row: its cluster size divided by its lot.
 
-        The size is its value, and under PPS its value times its expected matches.
+        The cluster size is the value of the row. Under ``PpsCluster``, the value is
+        multiplied by the expected matches.
         """
         if residents.outlook.favours_pps:
             return PpsCluster(self.seed).score(residents)

@@ -12,29 +12,31 @@ from shedjoin.types import FloatArray
 
 @dataclass(frozen=True, slots=True)
 class Prob(Policy):
-    """Keep the rows whose key is likeliest to arrive on the other stream.
+    """Keep the rows whose key is most frequent on the other stream.
 
-    For streams in which some keys are more frequent than others, and stay so for a
-    while (the paper's frequency-based model).
+    This suits streams in which some keys are more frequent than others for some time
+    (the paper's frequency-based model).
 
     Notes
     -----
-    *Source.* Section 3.3 of [1]_ (PROB; the heuristic is Das, Gehrke and Riedewald's).
+    *Source.* PROB, section 3.3 of [1]_. The heuristic is by Das, Gehrke and Riedewald.
 
     *Symbols.* f2(v), the opposite frequency of value v, is ``partner_count``. It is the
-    decayed number of arrivals with that key, divided by the part of it that can have
-    been reached since the first arrival.
+    decayed number of arrivals with this key. Soon after the first arrival, decayed
+    numbers are still too low. So they are divided by the part that they can have
+    reached since then.
 
-    *Departures.* Frequencies are learned while the join runs and fade with a half-life
-    of one window. Both streams share one pool unless ``Budget(split=...)``: counts are
-    arrivals per half-life in either stream, so they can be compared. The paper's
-    analysis keeps whole values only; here the last value is kept in part.
+    *Departures.* Frequencies are learned while the join runs, and fade with a half-life
+    of one window. Unless ``Budget(split=...)`` is given, both streams share one pool.
+    This is possible because counts of both streams have the same unit: arrivals per
+    half-life. The paper's analysis keeps all rows of a value or none. Here the last
+    value may be kept in part.
 
-    *Guarantee.* Most results, in expectation, if keys are drawn independently with
-    fixed frequencies.
+    *Guarantee.* Most expected results, if keys are drawn independently with fixed
+    frequencies.
 
-    *Cost.* O(1) amortised per arrival with the default recomputation; one table of
-    counts of keys.
+    *Cost.* O(1) amortised per arrival with the default recomputation. One table of
+    counts of keys is kept.
 
     References
     ----------
@@ -61,32 +63,33 @@ class Prob(Policy):
     reads: ClassVar[tuple[str, ...]] = ("models",)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: how frequent its key is on the other stream."""
+        """Score of each row: the decayed count of its key on the other stream."""
         return residents.partner_count()
 
 
 @dataclass(frozen=True, slots=True)
 class Age(Policy):
-    """Keep the rows of the ages that have most results ahead of them.
+    """Keep the rows of those ages from which most results are expected.
 
-    For streams in which the age of a row predicts its matches and its key does not (the
-    paper's age-based model): bids come at the end of an auction, answers shortly after
-    the question.
+    This suits streams in which the age of a row predicts its matches and its key does
+    not (the paper's age-based model). For example, most bids come at the end of an
+    auction, and answers come shortly after the question.
 
     Notes
     -----
     *Source.* Section 3.2 of [1]_, with the priority rule of section 3.2.3, which
     covers k_opt, "hold M" and curves with minima.
 
-    *Symbols.* p(k) is the learned curve in results per second, in 64 buckets of age
-    over the window; C(k) its running sum; Priority(i) is ``priority_by_age``.
+    *Symbols.* p(k) is a learned curve of results per second, in 64 buckets of age over
+    the window. C(k) is its running sum, and Priority(i) is ``priority_by_age``.
 
-    *Departures.* The curve is learned on the monitored slice. Priorities of the two
-    streams can be compared, so both share one pool unless ``Budget(split=...)``. Among
-    rows with equal priorities, the oldest is shed; the paper leaves ties open.
+    *Departures.* The curve is learned from the rows of monitored keys. Priorities of
+    the two streams can be compared. So both share one pool, unless
+    ``Budget(split=...)`` is given. The paper does not say which of several rows with
+    equal priorities is shed. Here it is the oldest.
 
-    *Guarantee.* Most results, in expectation, if the curve has no minima; within 1 %
-    of the optimum in all tried cases with minima.
+    *Guarantee.* Most expected results if the curve has no minima. In all tried cases
+    with minima, the results were within 1 % of the optimum.
 
     *Cost.* O(1) amortised per arrival with the default recomputation.
 
@@ -97,8 +100,9 @@ class Age(Policy):
 
     Examples
     --------
-    Example 3.4 of the paper: after three results in the first unit, none in the
-    second and two in the third, the middle-aged row is worth least.
+    In example 3.4 of the paper, a row has three results in its first unit of time, none
+    in the second, and two in the third. A row in its second unit has the lowest
+    priority.
 
     >>> import numpy as np
     >>> from shedjoin.models.curve import priorities
@@ -111,9 +115,9 @@ class Age(Policy):
 
     @property
     def by_keys(self) -> bool:
-        """False: only the age of a row counts."""
+        """False, because scores depend on the age of a row only."""
         return False
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: the best mean rate of results from its age on."""
+        """Score of each row: its priority by age."""
         return residents.priority_by_age()

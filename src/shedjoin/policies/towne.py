@@ -1,9 +1,10 @@
 """Policies of Towne, Zhu, Zuzarte and Hou (CASCON 2007), with and without a relation.
 
-Their random baseline, RAND-S, draws anew at each shed. It is not a policy here: rows of
-:class:`~shedjoin.policies.Rand` draw one lot for life. Rule (8) of the paper sheds rows
-whose relation rows have all ended. Here it acts once per micro-batch, when the
-watermark has passed these ends: a row that comes late could still match.
+There is no policy for their random baseline, RAND-S, which chooses a random row at each
+shed. With :class:`~shedjoin.policies.Rand`, a row keeps the lot that it gets on
+arrival. Rule (8) of the paper drops rows whose relation rows have all ended. Here it is
+applied once per micro-batch, when the watermark has passed these ends, because an
+arrival that is out of order could still match such a row.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ from shedjoin.types import FloatArray
 
 _DIGITS = 6
 _NUDGE = 0.4 * 10.0**-_DIGITS
-"""Priorities are rounded to ``_DIGITS`` digits. What is added below decides ties."""
+"""Priorities are rounded to ``_DIGITS`` digits. Numbers below this limit are added to
+decide ties."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,11 @@ class Simp(Policy):
 
     *Symbols.* imp is ``importance``.
 
-    *Departures.* Rule (8) acts with the watermark. ``Greedy`` differs in ties alone.
+    *Departures.* Rule (8) follows the watermark. ``Greedy`` differs only in ties.
 
-    *Guarantee.* None: an important row that matches nothing stays until it expires.
+    *Guarantee.* None. An important row stays until it expires, even without matches.
 
-    *Cost.* Scored once, O(1) per arrival.
+    *Cost.* Each row is scored once, in O(1).
 
     References
     ----------
@@ -54,7 +56,7 @@ class Simp(Policy):
     """
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: its importance."""
+        """Score of each row: its importance."""
         return residents.importance
 
 
@@ -67,18 +69,19 @@ class SimpProb(Policy):
     *Source.* SIMPPROB, the static importance probability heuristic, in [1]_, section
     3.2.
 
-    *Symbols.* imp is ``importance``, mn is ``partners`` as the row comes.
+    *Symbols.* imp is ``importance``, and mn is ``partners`` when the row comes.
 
-    *Departures.* The arrivals of an instant count as partners of each other. In large
-    blocks of arrivals, as with the default recomputation, partners are the rows before
-    the block and those in it. Importance is 1 in a stream that has none.
+    *Departures.* The arrivals of an instant count as partners of each other. The
+    default recomputation has large blocks of arrivals. There, the partners of a row are
+    residents from before the block, and arrivals of the whole block. Importance is 1 in
+    a stream without importance.
 
-    *Guarantee.* None: a heuristic. Ties are decided by importance, then partners, then
-    age.
+    *Guarantee.* None, since it is a heuristic. Ties are decided by importance, then
+    partners, then age.
 
-    *Cost.* The partners of all residents are counted once per block of arrivals, which
-    is about as large as the budget. With ``recompute=Successive()``, the paper's
-    setting, they are counted once per arrival or instant.
+    *Cost.* The partners of all residents are counted once per block of arrivals. A
+    block has about as many rows as the budget. With ``recompute=Successive()``, the
+    paper's setting, partners are counted once per arrival or instant.
 
     References
     ----------
@@ -100,7 +103,7 @@ class SimpProb(Policy):
     reads: ClassVar[tuple[str, ...]] = ("partners",)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: importance times partners, as they were on arrival."""
+        """Score of each row: its importance times its partners on arrival."""
         return _chained(_first_priority(residents), residents)
 
 
@@ -116,10 +119,10 @@ class DimpProb(Policy):
     *Symbols.* imp is ``importance``, mn is ``partners``.
 
     *Departures.* As for ``SimpProb``. Priorities are computed again once per block of
-    arrivals, which is an instant with ``recompute=Successive()``. Rows that rule (8)
-    removes in a block still count as partners in that block.
+    arrivals. With ``recompute=Successive()``, a block is an instant. Rows that rule (8)
+    removes during a block still count as partners in this block.
 
-    *Guarantee.* None: a heuristic.
+    *Guarantee.* None, since it is a heuristic.
 
     *Cost.* That of ``SimpProb``.
 
@@ -143,39 +146,42 @@ class DimpProb(Policy):
     reads: ClassVar[tuple[str, ...]] = ("partners",)
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: importance times partners."""
+        """Score of each row: its importance times its present partners."""
         return _chained(_importance(residents) * residents.partners, residents)
 
 
 @dataclass(frozen=True, slots=True)
 class Dgl(Policy):
-    """Keep rows that keep finding partners; a row loses worth while it finds none.
+    """Keep rows that match again and again: each match raises the score of a row.
+
+    The score falls while the row has no matches.
 
     Parameters
     ----------
     alpha : float, optional
-        What gains are divided by. By default the window in units of time, the paper's
-        m. With large values gains count little.
+        The number by which gains are divided. The default is the window in units of
+        time, which is the paper's m. With large values, gains count little.
     beta : float, default 1.0
-        What a row loses per unit of time without a match.
+        How much the score of a row falls per unit of time without a match.
     unit : duration, default "1 second"
-        The unit of time, the paper's instant.
+        The unit of time: the paper's instant.
 
     Notes
     -----
     *Source.* DGL, the dynamic gain loss heuristic, in [1]_, section 3.2.
 
     *Symbols.* imp is ``importance``, mn is ``partners``, expr - t is ``remaining_us``
-    plus one unit, P' is ``last_score``. A row produces an output if ``produced`` is not
-    0.
+    plus one unit, and P' is ``last_score``. A row produces an output if ``produced`` is
+    not 0.
 
-    *Departures.* As for ``SimpProb``. If a block of arrivals is longer than a unit, a
-    row that matches in it gains once, and a row that does not loses for all the time
-    that has passed. Priorities are rounded to six digits after the point. With a window
-    shorter than four instants, the clock may be ahead by a fraction of an instant. That
-    can keep a pair more than the paper does.
+    *Departures.* As for ``SimpProb``. If a block of arrivals spans more than a unit of
+    time, a row that matches in the block gains only once. A row that does not match
+    loses for all the time that has passed. Priorities are rounded to six digits after
+    the point. If the window is shorter than four instants, the clock may be ahead by a
+    fraction of an instant. Then one pair more may be kept than in the paper.
 
-    *Guarantee.* None: a heuristic, the best of the paper's on average.
+    *Guarantee.* None, since it is a heuristic. On average, it is the best of those in
+    the paper.
 
     *Cost.* That of ``SimpProb``.
 
@@ -186,9 +192,10 @@ class Dgl(Policy):
 
     Examples
     --------
-    A row of importance 2 that was worth 6 finds one of its 4 partners now and has 5
-    seconds left: with alpha 12 it gains 2 * 4 * 6 / 12. The other row loses 1 per
-    second.
+    The first row has importance 2, the last score 6, and 4 partners, one of which is an
+    arrival of this block. It has 5 seconds left. With alpha 12, its score rises by
+    2 * 4 * (5 + 1) / 12 = 4. The second row has no new partner. Its score falls by 1
+    per second.
 
     >>> from shedjoin.policies import Residents
     >>> rows = Residents.example(
@@ -213,8 +220,7 @@ class Dgl(Policy):
     def __post_init__(self) -> None:
         if self.alpha is not None and not 0.0 < _number(self.alpha) < np.inf:
             raise ParameterError(
-                f"Dgl(alpha={self.alpha!r}) is not a number that gains can be divided "
-                "by.",
+                f"Dgl(alpha={self.alpha!r}) is not a finite number above 0.",
                 fix="pass alpha=50.0, or leave it out.",
             )
         if not 0.0 <= _number(self.beta) < np.inf:
@@ -229,7 +235,7 @@ class Dgl(Policy):
             )
 
     def score(self, residents: Residents) -> FloatArray:
-        """Worth of each row: gains less losses."""
+        """Score of each row: its last score plus its gain, or minus its loss."""
         unit = parse_duration(self.unit)
         before = _first_priority(residents)
         left = residents.remaining_us.clip(0) / unit + 1.0
@@ -250,19 +256,22 @@ def _number(given: object) -> float:
 
 
 def _importance(residents: Residents) -> FloatArray:
-    """Importance, or 1 on a side that has none."""
+    """Importance of each row; 1 in a stream without importance."""
     return np.where(np.isinf(residents.importance), 1.0, residents.importance)
 
 
 def _first_priority(residents: Residents) -> FloatArray:
-    """Last priorities of residents; of arrivals, importance times partners."""
+    """Priority before the present block: the last one, or that of an arrival.
+
+    The priority of an arrival is its importance times its partners.
+    """
     fresh = _importance(residents) * residents.partners
     last = residents.last_score.round(_DIGITS)
     return np.where(np.isnan(last), fresh, last)
 
 
 def _chained(priority: FloatArray, residents: Residents) -> FloatArray:
-    """Scores in the order of priority, then importance, then partners."""
+    """Scores that order rows by priority, then importance, then partners."""
     if not priority.size:
         return priority
     priority = priority.round(_DIGITS) + 0.0

@@ -150,7 +150,12 @@ class SparkShard:
             hit, failed = False, True
             join = self._restored(before, MemoryWorkspace())
             step = join.step(arrived, watermark_ms)
-            yield from islice(step, given, None)
+            if sum(1 for _ in islice(step, given)) < given:
+                raise RuntimeError(
+                    f"the second attempt at a micro-batch has fewer than {given} "
+                    "batches of results, which the first attempt has sent already."
+                ) from None
+            yield from step
             token, written = commit(join, self._blobs, former, self.record.facts())
         return replace(
             step.report,

@@ -1,1 +1,1 @@
-"""Kernels of the laboratory."""
+"""Kernels for computations on archives."""

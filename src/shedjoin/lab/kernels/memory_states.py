@@ -1,7 +1,8 @@
 """Steps of a dynamic program over the rows that a small memory holds.
 
-A state is a set of rows as bits: row i is bit i modulo the number of bits. Rows that
-can be held together differ by less than that.
+A state is a set of rows, stored as bits: row i is bit i modulo the number of bits. This
+is unique, because the numbers of rows that can be held together differ by less than the
+number of bits.
 """
 
 from __future__ import annotations
@@ -14,20 +15,23 @@ from shedjoin.kernels.jit import inline_kernel, kernel
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 WORD_BITS = 62
-"""Bits of a word that are used, so that no state is negative."""
+"""Number of bits that are used of a word. With 62 bits, no word is negative."""
 
 _STRIDE = 0x9E3779B97F4A7C15 >> 2
 
 
 class States(NamedTuple):
-    """Sets of rows, each of the same number of words, and the gain of each set."""
+    """Sets of rows, and the gain of each set; all sets have equally many words."""
 
     words: IntArray
     gained: FloatArray
 
 
 class Gains(NamedTuple):
-    """Gains of rows while they are held; those of one row are in order of step."""
+    """Gains of rows while they are held.
+
+    The gains of row i begin at ``start[i]``, and are sorted by step.
+    """
 
     start: IntArray
     step: IntArray
@@ -35,9 +39,9 @@ class Gains(NamedTuple):
 
 
 class Layer(NamedTuple):
-    """States after a row has come, the state that each is from, and the row that left.
+    """States after a row has come, with their former states and dropped rows.
 
-    ``victim`` is the row that left, the newcomer itself if it was refused, or -1.
+    ``victim`` is the row that was dropped, which may be the new row itself, or -1.
     """
 
     states: States
@@ -47,19 +51,19 @@ class Layer(NamedTuple):
 
 @inline_kernel
 def has(words: IntArray, start: int, slot: int) -> bool:
-    """Whether the state that starts at a word holds the row of a slot."""
+    """Whether the state that begins at word ``start`` has the bit ``slot``."""
     return bool((words[start + slot // WORD_BITS] >> (slot % WORD_BITS)) & 1)
 
 
 @inline_kernel
 def flip(words: IntArray, start: int, slot: int) -> None:
-    """Add the row of a slot to a state, or remove it."""
+    """Change the bit ``slot`` of a state: add the row, or remove it."""
     words[start + slot // WORD_BITS] ^= 1 << (slot % WORD_BITS)
 
 
 @kernel
 def find(layer: Layer, count: int, places: IntArray) -> int:
-    """Place in a hash table of the state after the last one, or of an equal state."""
+    """Place of state ``count`` in a hash table, or that of an equal state."""
     words = layer.states.words
     width = words.size // layer.states.gained.size
     mixed = 0
@@ -79,7 +83,7 @@ def find(layer: Layer, count: int, places: IntArray) -> int:
 
 @kernel
 def hash_places(states: int) -> int:
-    """Size of a hash table of which so many states fill at most half."""
+    """Size of a hash table that ``states`` states fill by at most half."""
     places = 2
     while places < 2 * states:
         places *= 2
@@ -107,11 +111,11 @@ def at_least(one: int, other: int, step: int, gains: Gains) -> bool:
 
 @kernel
 def compare(step: int, oldest: int, leave: IntArray, gains: Gains) -> BoolArray:
-    """Compare the rows from the oldest to the step in pairs: whether one is better.
+    """For each pair of rows from the oldest to the present, whether one is better.
 
-    A row is better than another if it gains at least as much from now to any step. Then
-    every state that holds the other can hold it instead. If both are equal, the older
-    one is better.
+    A row is better than another if, from now to any later step, it gains at least as
+    much. Then it can replace the other row in every state. If both gain the same, the
+    older row is better.
     """
     span = step - oldest + 1
     better = np.zeros(span * span, np.bool_)
@@ -126,7 +130,7 @@ def compare(step: int, oldest: int, leave: IntArray, gains: Gains) -> BoolArray:
 
 @inline_kernel
 def is_better(row: int, others: IntArray, oldest: int, better: BoolArray) -> bool:
-    """Whether a row is better than one of the others; False if none were compared."""
+    """Whether a row is better than any of the others; False without comparisons."""
     if better.size:
         span = others[-1] - oldest + 1
         for other in others:
@@ -144,11 +148,12 @@ def branch(
     capacity: int,
     better: BoolArray,
 ) -> Layer:
-    """States that follow when a row comes: with it if it fits, else without one row.
+    """States after row ``step`` has come; if it does not fit, one row is dropped.
 
-    A row leaves at its own step at the latest, and all rows before the oldest have
-    left. A row that is better than another one does not leave, see ``compare``. Of
-    equal states the one that gained most is kept, and of these the first.
+    Rows are dropped at their step in ``leave`` at the latest. All rows before
+    ``oldest`` have been dropped. A row that is better than another held row is not
+    dropped (see ``compare``). Of equal states, the one that gained most is kept, and of
+    several such states the first.
     """
     width = states.words.size // states.gained.size
     slots = width * WORD_BITS

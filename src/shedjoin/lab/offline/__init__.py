@@ -1,4 +1,4 @@
-"""Optima on archived streams, with which ways to shed are compared."""
+"""Best possible results on archived streams, with which policies are compared."""
 
 from shedjoin.lab.offline.archive import Archive, archived_matches
 from shedjoin.lab.offline.exact import Choices, component_choices, max_subset

@@ -1,4 +1,4 @@
-"""The matches of two archived streams."""
+"""Finds all matches of two archived streams."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class Archive(NamedTuple):
 def archived_matches(
     left: Archive, right: Archive, *, before: float = 0, after: float = 0
 ) -> MatchGraph:
-    """Every match of two archived streams, as a graph.
+    """All matches of two archived streams, as a graph.
 
     Parameters
     ----------
     left, right : Archive
-        The streams, with rows in any order. Times and the window have one unit.
+        The streams, with rows in any order. Times and window are in the same unit.
     before, after : float, default 0
         A right row matches a left row if it is at most ``before`` earlier and at most
         ``after`` later, as in ``Within``.

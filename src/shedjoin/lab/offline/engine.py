@@ -1,4 +1,4 @@
-"""Where an archive is: in local tables, or in DataFrames of Spark."""
+"""Decides whether an archive is in local tables or in DataFrames of Spark."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from shedjoin.lab.offline.star import StarArchive
 def spark_engine(archive: StarArchive) -> ModuleType | None:
     """The module for archives in Spark, or None if the archive is in tables.
 
-    That module is in a higher layer and needs PySpark. So it is looked up by name once
-    a DataFrame is given, and never imported before.
+    That module is in a higher layer and needs PySpark. So it is imported by name, and
+    only if a DataFrame is given.
     """
     given = {
         "left": archive.left,
@@ -36,7 +36,7 @@ def spark_engine(archive: StarArchive) -> ModuleType | None:
 
 
 def in_tables(archive: StarArchive) -> StarArchive:
-    """The archive with its rows in tables."""
+    """The archive with its rows in local tables."""
     engine = spark_engine(archive)
     if engine is None:
         return archive

@@ -1,4 +1,4 @@
-"""The best subset of the matches of archived streams, by trying all."""
+"""Finds the best subset of the matches of archived streams, by trying all subsets."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shedjoin.plan.model import FITS, not_negative
 from shedjoin.types import BoolArray, IntArray
 
 _MOST_ROWS = 20
-"""Limit of the rows of one component; every set of them is tried."""
+"""Limit of the rows of one component, because every set of them is tried."""
 
 
 class Choices(NamedTuple):
@@ -30,7 +30,7 @@ class Choices(NamedTuple):
 def max_subset(
     work: float, graph: MatchGraph, *, costs: Costs, induced: bool = False
 ) -> Subset:
-    """Choose most matches among those that an amount of work suffices for [1]_.
+    """Choose as many matches as possible within an amount of work [1]_.
 
     Parameters
     ----------
@@ -41,30 +41,30 @@ def max_subset(
     costs : Costs
         Work of an insertion and of a match.
     induced : bool, default False
-        Whether rows are kept with all matches among them, or dropped.
+        Whether all matches between two kept rows must be kept.
 
     Returns
     -------
     Subset
-        The matches that are kept; the first subset found if several are best.
+        The matches that are kept. If several subsets are best, it is the first found.
 
     Notes
     -----
     *Source.* Definition 5 of [1]_, and Definition 6 when ``induced``.
 
-    *Symbols.* ``work`` K, ``costs.update`` C_u, ``costs.match`` C_p, ``Subset.work``
-    F(G').
+    *Symbols.* ``work`` is K, ``costs.update`` is C_u, ``costs.match`` is C_p, and
+    ``Subset.work`` is F(G').
 
-    *Departures.* The work may be used up: F(G') <= K as in the definitions, while the
-    text asks for less than K. Definition 6 misplaces the parenthesis in it. Every row
-    of a match counts as stored, as in the paper. Schemes that let rows probe without
-    storing them, such as ``plan.value_probe_no_insert``, do less work per match, and
-    may find more.
+    *Departures.* The work may be used up: F(G') <= K, as in the paper's definitions.
+    The paper's text asks for less than K. In definition 6, a parenthesis of F is
+    misplaced. Both rows of a match count as stored, as in the paper. Schemes in which a
+    row can probe without being stored, such as ``plan.value_probe_no_insert``, do less
+    work per match. So they may find more matches.
 
     *Guarantee.* Exact.
 
-    *Cost.* O(2**r) for the largest component, of r rows. Then O(r m) for each
-    component, with m matches in all.
+    *Cost.* O(2**r) for the largest component, which has r rows. Then O(r m) for each
+    component, with m matches in total.
 
     References
     ----------
@@ -107,8 +107,9 @@ def component_choices(component: MatchGraph, *, induced: bool = False) -> Choice
     component : MatchGraph
         The matches of at most 20 rows.
     induced : bool, default False
-        If True, all sets that differ in rows or matches. Otherwise one set with the
-        most matches for each number of rows, since matches can be left out.
+        If True, one set is returned for each number of rows and of matches. Otherwise,
+        one set is returned for each number of rows: that with the most matches. It
+        suffices, because matches can be left out.
 
     Returns
     -------
@@ -148,7 +149,10 @@ def component_choices(component: MatchGraph, *, induced: bool = False) -> Choice
 def _combined(
     rows: IntArray, matches: IntArray, options: Choices, *, induced: bool
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Rows and matches with one more component, and the pair that each is from."""
+    """Numbers of rows and matches with one more component, and their origins.
+
+    An origin is a pair of a former number and an option, as one index.
+    """
     rows = np.add.outer(rows, options.rows).ravel()
     matches = np.add.outer(matches, options.matches).ravel()
     pairs = _distinct(rows, matches, induced=induced)
@@ -156,7 +160,7 @@ def _combined(
 
 
 def _distinct(rows: IntArray, matches: IntArray, *, induced: bool) -> IntArray:
-    """Indices of distinct (rows, matches), or of the most matches for each rows."""
+    """Indices of distinct (rows, matches), or of the most matches for each ``rows``."""
     order: IntArray = np.lexsort((matches, rows))
     differs = np.diff(rows[order]) > 0
     if induced:
@@ -168,7 +172,7 @@ def _distinct(rows: IntArray, matches: IntArray, *, induced: bool) -> IntArray:
 def _affordable(
     work: float, rows: IntArray, matches: IntArray, costs: Costs, *, induced: bool
 ) -> IntArray:
-    """Matches that can be produced for each set of rows; -1 if the rows do not fit."""
+    """Number of matches within the work for each set of rows; -1 if rows do not fit."""
     rest = work * FITS - rows * costs.update
     if costs.match > 0:
         with np.errstate(over="ignore"):
@@ -181,7 +185,7 @@ def _affordable(
 
 
 def _among(component: MatchGraph, chosen: int) -> BoolArray:
-    """Flags of the matches whose rows are both chosen."""
+    """For each match, whether both of its rows are chosen."""
     left, right, left_rows, _ = component.places()
     kept: BoolArray = ((chosen >> left) & (chosen >> (right + left_rows)) & 1) > 0
     return kept

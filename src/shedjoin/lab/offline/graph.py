@@ -1,4 +1,4 @@
-"""Matches of archived streams as a graph, and the cost of a part of them."""
+"""Matches of archived streams as a graph, and the work for a subset of them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shedjoin.types import BoolArray, IntArray
 
 
 class Places(NamedTuple):
-    """Rows of the matches, numbered from 0 without gaps, and the number of rows."""
+    """Rows of each match, numbered from 0 without gaps, and the number of rows."""
 
     left: IntArray
     right: IntArray
@@ -25,9 +25,9 @@ class Places(NamedTuple):
 
 
 class Subset(NamedTuple):
-    """Some matches of a graph, with their number and cost.
+    """Some matches of a graph, with their number and their work.
 
-    ``kept`` has one entry for each match of the graph.
+    ``kept`` says for each match of the graph whether it is in the subset.
 
     Examples
     --------
@@ -47,17 +47,17 @@ class MatchGraph:
     Parameters
     ----------
     left, right : sequence of int
-        Row of each stream, match by match. Rows that match nothing do not appear.
+        Row of each stream, for each match. Rows without matches do not appear.
 
     Notes
     -----
     *Source.* Definition 5 of [1]_.
 
-    *Symbols.* The graph G = (U, V, E): ``left`` and ``right`` are the ends of E in U
-    and V, ``work`` F(G).
+    *Symbols.* The graph is G = (U, V, E). ``left`` and ``right`` are the ends of E in U
+    and V. ``work`` is F(G).
 
-    *Departures.* The text of section 3.1 has the two sides the other way round. Rows
-    that match nothing would only add cost, and are left out.
+    *Departures.* The text of section 3.1 exchanges the two sides. Rows without matches
+    would only add work, and are left out.
 
     References
     ----------
@@ -100,7 +100,7 @@ class MatchGraph:
         return self.left, self.right  # type: ignore[return-value]
 
     def places(self) -> Places:
-        """The rows of each match, numbered from 0 without gaps in their order."""
+        """Rows of each match, numbered from 0 without gaps, in ascending order."""
         (of_left, left), (of_right, right) = (
             np.unique(rows, return_inverse=True) for rows in self.ends
         )
@@ -109,8 +109,9 @@ class MatchGraph:
     def components(self) -> IntArray:
         """Number of the connected component of each match.
 
-        Components share no rows, so what is kept of one does not change the cost of
-        another. If matches have equal keys, each component has a single key.
+        Components have no rows in common. So the work for one component does not depend
+        on what is kept of another. If rows match by equal keys, each component has a
+        single key.
         """
         left, right, left_rows, right_rows = self.places()
         if not left.size:
@@ -134,7 +135,7 @@ class MatchGraph:
         return _work(*self.ends, costs)
 
     def subset(self, kept: BoolArray, costs: Costs) -> Subset:
-        """Some of the matches, with what they cost."""
+        """Subset of the matches that ``kept`` marks, with its work."""
         left, right = self.ends
         return Subset(kept, int(kept.sum()), _work(left[kept], right[kept], costs))
 

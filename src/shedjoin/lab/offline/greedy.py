@@ -1,4 +1,4 @@
-"""A good subset of the matches of archived streams of any size."""
+"""Finds a good subset of the matches of archived streams of any size."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shedjoin.plan.ratio import by_ratio
 from shedjoin.types import BoolArray, IntArray
 
 _DIGITS = 12
-"""Costs that agree to so many digits count as equal."""
+"""Costs that agree to this many digits count as equal."""
 
 
 def greedy_max_subset(work: float, graph: MatchGraph, *, costs: Costs) -> Subset:
@@ -35,17 +35,18 @@ def greedy_max_subset(work: float, graph: MatchGraph, *, costs: Costs) -> Subset
     -----
     *Source.* Greedy Max-Subset, section 3.2.1 and Figure 1 of [1]_.
 
-    *Symbols.* ``work`` K, ``costs.update`` C_u, ``costs.match`` C_p, ``graph.work``
-    F(G), matches per work C(G') of equation 4.
+    *Symbols.* ``work`` is K, ``costs.update`` is C_u, ``costs.match`` is C_p, and
+    ``graph.work`` is F(G). The matches per work are C(G') of equation 4.
 
     *Departures.* Step 5 takes the matches of the last component in ascending order of
-    cost. Figure 1 sorts them in descending order, which keeps the most expensive ones
-    and finds a tenth less. If components are equal, those of the first rows are kept.
+    cost. Figure 1 sorts them in descending order. That keeps the most expensive
+    matches, and finds a tenth less. If components are equal, those of the first rows
+    are kept.
 
-    *Guarantee.* None, it is a heuristic; the problem is NP-hard. On window joins of
-    twelve rows and a few keys it finds 0.99 of ``max_subset`` on average. It finds less
-    if most matches are in one component: 0.8 to 0.9 if all of its rows match each
-    other.
+    *Guarantee.* None, since it is a heuristic. The problem is NP-hard. On window joins
+    of twelve rows with a few keys, it finds 99 % of the matches of ``max_subset`` on
+    average. If most matches are in one component, it finds fewer: 80 to 90 % if all
+    rows of the component match each other.
 
     *Cost.* O(m log m) for m matches.
 
@@ -77,14 +78,15 @@ def greedy_max_subset(work: float, graph: MatchGraph, *, costs: Costs) -> Subset
 
 
 def cheapest_matches(work: float, component: MatchGraph, *, costs: Costs) -> BoolArray:
-    """Which matches of one component fit, the cheapest first [1]_.
+    """Keep the cheapest matches of one component that fit into some work [1]_.
 
     Parameters
     ----------
     work : float
         Work that may be done for the component.
     component : MatchGraph
-        The matches. If there are several components, the cheapest of all come first.
+        The matches. There may be several components. Then the cheapest matches of all
+        of them come first.
     costs : Costs
         Work of an insertion and of a match.
 
@@ -95,17 +97,18 @@ def cheapest_matches(work: float, component: MatchGraph, *, costs: Costs) -> Boo
 
     Notes
     -----
-    *Source.* Equation 3 and step 5 of Figure 1 of [1]_. The cost of a row is shared by
-    its matches, so a match is cheap if its rows have many. The selection ends with the
-    first match that does not fit.
+    *Source.* Equation 3 and step 5 of Figure 1 of [1]_. The cost of a row is divided
+    among its matches. So a match is cheap if its rows have many matches. The selection
+    ends before the first match that does not fit.
 
-    *Symbols.* C(e) is the cost of a match; u_1 and v_1 are the numbers of matches of
+    *Symbols.* C(e) is the cost of a match. u_1 and v_1 are the numbers of matches of
     its rows.
 
-    *Departures.* In ascending order of cost, as in ``greedy_max_subset``. If costs are
-    equal, matches of the first left row come first, then those of the first right row.
+    *Departures.* Matches are taken in ascending order of cost, as in
+    ``greedy_max_subset``. If costs are equal, they are taken by left row, then by right
+    row.
 
-    *Guarantee.* None: a heuristic.
+    *Guarantee.* None, since it is a heuristic.
 
     *Cost.* O(m log m) for m matches.
 

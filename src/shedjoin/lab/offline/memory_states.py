@@ -1,4 +1,4 @@
-"""Which rows a small memory should hold, and when, to gain most."""
+"""Searches for the rows that a small memory should hold at each step to gain most."""
 
 from __future__ import annotations
 
@@ -19,50 +19,52 @@ from shedjoin.lab.kernels.memory_states import (
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _MOST = 10_000_000
-"""Limit of the states kept since a cut, to find the way back: 160 megabytes."""
+"""Limit of the states that are kept since a cut, to trace the best one back. That many
+take 160 megabytes."""
 
 _MOST_AT_ONCE = 4_000_000
-"""Limit of the states of one step before equal ones are merged: 200 megabytes."""
+"""Limit of the states of one step before equal states are merged. That many take 200
+megabytes."""
 
 _MOST_COMPARED = 2000
-"""Limit of the rows that are compared with each other at a step; if there are more,
-none are."""
+"""If there are more rows at a step, they are not compared with each other."""
 
 Step: TypeAlias = tuple[IntArray, IntArray]
-"""For each state after a step, the state that it is from, and the row that left."""
+"""For each state after a step: its former state, and the row that was dropped."""
 
 
 def most_gained(
     leave: IntArray, gains: Gains, capacity: int, *, ranked: bool = True
 ) -> IntArray:
-    """Step at which each row should leave, so that most is gained.
+    """Step at which each row should be dropped, so that most is gained.
 
-    Row i comes at step i. If there are more rows than fit, one of them leaves.
+    Row i comes at step i. If there are then more rows than fit, one of them is dropped.
 
     Parameters
     ----------
     leave : array of int
-        Step at which each row leaves by itself, later than it comes.
+        Step at which each row is dropped at the latest. It is after the row's own step.
     gains : Gains
-        What is gained if a row is held after a step, until it leaves by itself.
+        What is gained if a row is held after a step, for each step before ``leave``.
     capacity : int
         Number of rows that fit.
     ranked : bool, default True
-        No row leaves while another one is held that gains no more than it does up to
-        any step. This leaves fewer states, among them one that gains most.
+        Do not drop a row while another row is held that, up to every later step, gains
+        no more than it. So there are fewer states, and one of the best is among them.
 
     Returns
     -------
     array of int
-        Step at which each row leaves; its own step if it is not held at all.
+        Step at which each row is dropped. If a row is not held at all, this is the
+        row's own step.
 
     Notes
     -----
-    *Cost.* O(c**2) for each memory state with a capacity of c. The states of one step
-    are at most the ways to choose c of the rows that could be there. The states of all
-    steps since the last cut are kept, as long as states of the present step are from
-    them. Stretches between two cuts in which all rows fit are not searched, see
-    ``cuts``.
+    *Cost.* O(c**2) for each memory state with a capacity of c. A step has at most as
+    many states as there are ways to choose c of the rows that could be held. States of
+    earlier steps, back to the last cut, are kept as long as present states come from
+    them. A stretch between two cuts is not searched if all of its rows fit (see
+    ``cuts``).
 
     Examples
     --------
@@ -85,10 +87,10 @@ def most_gained(
 
 
 def cuts(leave: IntArray) -> list[int]:
-    """Steps at which no row of an earlier step is there any more, and the first step.
+    """The first step, and all steps at which no earlier row can be held any more.
 
-    At a cut, memory is empty, whatever was held before. So the best choice up to a cut
-    and the best choice after it are best together.
+    At a cut, the memory is empty, whatever was held before. So the best choice before
+    the cut and the best choice after it together are the best choice.
 
     >>> cuts(np.array([2, 2, 4, 4, 5]))
     [0, 2, 4]
@@ -98,7 +100,7 @@ def cuts(leave: IntArray) -> list[int]:
 
 
 def _oldest(leave: IntArray) -> IntArray:
-    """First row that may still be there, for each step."""
+    """For each step, the first row that may still be held."""
     return np.searchsorted(
         np.maximum.accumulate(leave), np.arange(leave.size), side="right"
     )
@@ -115,7 +117,7 @@ class _Part(NamedTuple):
 
 
 def _search(part: _Part, capacity: int, into_leaves: IntArray) -> None:
-    """Find when the rows of a part leave."""
+    """Find the steps at which the rows of a part should be dropped."""
     leave, gains, (gain_row, gain_weight, bounds), start, ranks = part
     rows = leave.size
     oldest = start + _oldest(leave[start : start + ranks.size] - start)
@@ -140,7 +142,7 @@ def _search(part: _Part, capacity: int, into_leaves: IntArray) -> None:
 
 
 def _by_step(gains: Gains) -> tuple[IntArray, FloatArray, IntArray]:
-    """Rows and weights in order of step, and where each step begins."""
+    """Rows and weights in the order of steps, and the index where each step begins."""
     row = np.repeat(np.arange(gains.start.size - 1), np.diff(gains.start))
     order = np.argsort(gains.step, kind="stable")
     bounds = np.searchsorted(gains.step[order], np.arange(gains.start.size))
@@ -148,7 +150,7 @@ def _by_step(gains: Gains) -> tuple[IntArray, FloatArray, IntArray]:
 
 
 def _forget(taken: list[Step]) -> int:
-    """Drop states that no state of the last step is from; return how many are left."""
+    """Drop states that lead to no state of the last step; return how many remain."""
     held, used = 0, np.arange(taken[-1][0].size)
     for step in range(len(taken) - 1, -1, -1):
         previous, victim = (column[used] for column in taken[step])

@@ -1,4 +1,4 @@
-"""Search for the best use of one memory, as a whole or in pieces."""
+"""Searches for the best use of one memory, as a whole or in pieces."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shedjoin.types import IntArray
 
 
 class Search(NamedTuple):
-    """Rows that compete for one memory, as ``most_gained`` takes them."""
+    """Rows that could be held in one memory: the arguments of ``most_gained``."""
 
     leave: IntArray
     gains: Gains
@@ -21,15 +21,15 @@ class Search(NamedTuple):
     ranked: bool
 
     def leaves(self) -> IntArray:
-        """Step at which each row should leave, so that most is gained."""
+        """Step at which each row should be dropped, so that most is gained."""
         return most_gained(self.leave, self.gains, self.capacity, ranked=self.ranked)
 
     def pieces(self, rows: int) -> list[Search]:
-        """Searches that follow one another, each of at least so many rows.
+        """Consecutive searches of at least ``rows`` rows each.
 
-        They begin at cuts, where memory is empty in any case. So together they find
-        what the whole finds. The last one may be shorter. Without cuts there is only
-        one.
+        They begin at cuts, where the memory is empty in any case. So together they find
+        the same as the whole search. The last search may have fewer rows. Without cuts,
+        there is only one search.
         """
         if not self.leave.size:
             return []
@@ -51,7 +51,7 @@ class Search(NamedTuple):
 
 
 def joined(pieces: list[IntArray]) -> IntArray:
-    """Combine what the pieces of a search found into what the whole finds."""
+    """Combine the results of consecutive searches into that of the whole search."""
     starts = np.cumsum([0, *(piece.size for piece in pieces)])
     moved = [piece + start for piece, start in zip(pieces, starts, strict=False)]
     return np.concatenate([np.zeros(0, np.int64), *moved])

@@ -1,4 +1,4 @@
-"""Archives of two streams that a relation joins."""
+"""Describes archives of two streams that are joined through a relation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from shedjoin.spec.window import Duration, Within
 Pair: TypeAlias = tuple[str, str]
 On: TypeAlias = str | Pair | tuple[Pair, Pair]
 Rows: TypeAlias = Any
-"""A pyarrow table, which has no types, a Spark DataFrame, or None if allowed."""
+"""A pyarrow table, a Spark DataFrame, or None if allowed. It is ``Any``, because
+pyarrow has no type hints."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -18,43 +19,46 @@ class StarArchive:
     """Two archived streams and the relation through which they join [1]_.
 
     A left row matches a right row within the window if a row of the relation has the
-    keys of both and was active at both of their times.
+    keys of both, and was valid at both of their times.
 
     Parameters
     ----------
     left, right : pyarrow.Table or Spark DataFrame
-        The streams, with rows in any order. Rows with a null key match nothing.
+        The streams, with rows in any order. Rows with a null key have no matches.
     relation : pyarrow.Table, Spark DataFrame or None
-        The relation; None joins rows whose keys are equal.
+        The relation. With None, rows match if their keys are equal.
     on : tuple
-        Key of the left stream and the column of the relation that it equals, then those
-        of the right stream: ``(("a", "a"), ("b", "b"))``. Without a relation, the key
-        of both streams, or of each of them: ``"key"`` or ``("a", "b")``.
+        For each stream, its key and the column of the relation that equals it:
+        ``(("a", "a"), ("b", "b"))``. Without a relation, the key of both streams or of
+        each of them: ``"key"`` or ``("a", "b")``.
     within : Within, str, timedelta or int
-        How far apart rows that match may be, both ends included. Pass a number if times
-        are whole numbers.
+        How far apart the times of matching rows may be, both ends included. Pass a
+        number if times are whole numbers.
     time : str or pair of str, default "time"
-        Column of the time in both streams, or in each: timestamps, or whole numbers.
+        Column of the time, of both streams or of each of them. Times are timestamps or
+        whole numbers.
     importance : str or pair of str, optional
-        Column of the importance; without it, every row has importance 1. A match has
-        the lesser importance of its two rows.
+        Column of the importance. Without it, every row has importance 1. The importance
+        of a match is the smaller one of its two rows.
     valid : pair of str, optional
         Columns of the relation with the start (inclusive) and the end (exclusive) of a
-        row's validity. A null is no bound. Without it all rows are always active.
+        row's validity. A null means that there is no bound. Without ``valid``, all rows
+        are always valid.
     shard : str or pair of str, optional
         Column of both streams with the shard of a row. Rows of different shards do not
-        meet, and each shard has a memory of its own.
+        match, and each shard has its own memory.
 
     Notes
     -----
     *Source.* Sections 2.1 and 2.2 of [1]_, formulas (3), (4) and (6).
 
-    *Symbols.* ``left`` and ``right`` are R and S, ``relation`` F, ``valid`` [begin,
-    end). The window of m instants is ``within=m - 1``.
+    *Symbols.* ``left`` and ``right`` are R and S, ``relation`` is F, and ``valid`` is
+    [begin, end). A window of m instants is ``within=m - 1``.
 
-    *Departures.* A stream may have any number of rows at an instant. Formula (3) taken
-    literally counts matches of one instant twice; here they count once. As F has no
-    duplicates, rows of the relation with the same keys must not be active together.
+    *Departures.* A stream may have any number of rows at an instant. Formula (3), taken
+    literally, counts matches of rows of one instant twice. Here they count once. In the
+    paper, F has no duplicates. So rows of the relation with the same keys must not be
+    valid at the same time.
 
     References
     ----------

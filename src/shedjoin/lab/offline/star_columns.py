@@ -1,4 +1,4 @@
-"""Archives of two streams and a relation as columns of numbers, checked."""
+"""Checks an archive of two streams and a relation, and converts it to numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from shedjoin.spec.window import Within, parse_duration
 from shedjoin.types import FloatArray, IntArray
 
 NEVER = np.iinfo(np.int64).max
-"""End of what never ends; its negative is the begin of what was always there."""
+"""End of a relation row that never ends. Its negative is the begin of a row that was
+always valid."""
 
 
 class Stream(NamedTuple):
@@ -35,7 +36,11 @@ class Facts(NamedTuple):
 
 
 class Star(NamedTuple):
-    """An archive as columns; a match is ``before`` to ``after`` the left row."""
+    """An archive as columns.
+
+    A right row matches a left row if it is at most ``before`` earlier and at most
+    ``after`` later. ``clock`` is the type of the times.
+    """
 
     left: Stream
     right: Stream
@@ -70,7 +75,7 @@ def star_columns(archive: StarArchive) -> Star:
 
 
 def one_each(name: str, given: object) -> Pair:
-    """One name for each side; a single name is used for both."""
+    """One name for each stream; a single name is used for both."""
     both = (given, given) if isinstance(given, str) else given
     if isinstance(both, tuple | list) and [type(each) for each in both] == [str, str]:
         return both[0], both[1]
@@ -87,7 +92,7 @@ def named_column(name: str, table: pa.Table, column: str) -> pa.ChunkedArray:
 
 
 def _clock(name: str, table: pa.Table, column: str) -> pa.DataType:
-    """Type of the times: whole numbers, or microseconds."""
+    """Type of the times of a stream: whole numbers, or timestamps in microseconds."""
     times = named_column(name, table, column)
     if times.null_count:
         raise ParameterError(
@@ -110,7 +115,7 @@ def _times(column: pa.ChunkedArray, clock: pa.DataType) -> IntArray:
 
 
 def _reach(within: object, clock: pa.DataType) -> tuple[int, int]:
-    """Ends of the window before and after a left row, in units of the clock."""
+    """Length of the window before and after a left row, in the unit of the times."""
     counted = pa.types.is_integer(clock)
     if isinstance(within, Within) and not counted:
         return within.before_us, within.after_us
@@ -130,7 +135,7 @@ def _reach(within: object, clock: pa.DataType) -> tuple[int, int]:
 def _facts(
     archive: StarArchive, clock: pa.DataType
 ) -> tuple[tuple[IntArray, IntArray], Facts]:
-    """Keys of both streams, and the relation with keys in the same coding."""
+    """Keys of both streams, and the relation; equal keys are equal numbers."""
     relation = archive.relation
     if relation is None:
         names = one_each("on", archive.on)
@@ -211,7 +216,7 @@ def _bound(
 
 
 def _check_once(facts: Facts) -> None:
-    """Raise if rows of the same keys are active together."""
+    """Raise if relation rows with the same keys are valid at the same time."""
     order = np.lexsort((facts.begin, facts.right, facts.left))
     left, right, begin, end = (column[order] for column in facts)
     same = (np.diff(left) == 0) & (np.diff(right) == 0)

@@ -1,4 +1,4 @@
-"""All matches of two archived streams through a relation, in parts."""
+"""Finds all matches of two archived streams through a relation, in three parts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Total(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Matches by the row that was there first: left, right, or both at one instant.
+    """Matches by the row that came first: left, right, or both at one instant.
 
     Examples
     --------
@@ -59,21 +59,21 @@ class Matches(NamedTuple):
     importance: FloatArray
 
     def first(self, side: int) -> IntArray:
-        """Matches in which the row of one side was there first."""
+        """Indices of the matches in which the row of one stream came first."""
         return np.flatnonzero(self.instants[side] < self.instants[1 - side])
 
     @property
     def same(self) -> IntArray:
-        """Matches of rows of the same instant."""
+        """Indices of the matches of rows of the same instant."""
         return np.flatnonzero(self.instants[0] == self.instants[1])
 
     def total(self, some: IntArray) -> Total:
-        """Size and importance of some of the matches."""
+        """Number and importance of some of the matches."""
         return Total(some.size, float(self.importance[some].sum()))
 
 
 def star_join(archive: StarArchive) -> Parts:
-    """Size and importance of the join with nothing shed [1]_.
+    """Number and importance of the matches if no row is shed [1]_.
 
     Parameters
     ----------
@@ -83,18 +83,19 @@ def star_join(archive: StarArchive) -> Parts:
     Returns
     -------
     Parts
-        Number and importance of the matches, by the row that was there first.
+        Number and importance of the matches, by the row that came first.
 
     Notes
     -----
-    *Source.* Formulas (3) and (4) of [1]_, EXACT in its section 4.
+    *Source.* Formulas (3) and (4) of [1]_. In section 4 of [1]_, this is EXACT.
 
     *Symbols.* ``left``, ``right`` and ``same`` are the parts of the R, S and SA graph.
 
     *Guarantee.* Exact.
 
-    *Cost.* O(n log n + p) for n rows and active rows of the relation that they meet and
-    p matches, all of which are held in memory.
+    *Cost.* O(n log n + p) for p matches, all of which are held in memory. n is the
+    number of rows, plus the number of pairs of a row and a relation row that is valid
+    at its time.
 
     References
     ----------
@@ -117,7 +118,7 @@ def star_join(archive: StarArchive) -> Parts:
 
 
 def add_up(totals: Iterable[Total]) -> Total:
-    """Add up sizes and importances."""
+    """Add up numbers and importances of matches."""
     size, importance = zip(*totals, strict=True)
     return Total(sum(size), sum(importance))
 
@@ -130,7 +131,7 @@ def star_matches(star: Star) -> Matches:
     )
     row, fact = active_facts(left, facts.left, facts)
     time = left.time[row]
-    # The right rows of one key that match are next to each other.
+    # Among right rows sorted by key and time, the matches of a left row are adjacent.
     low = np.searchsorted(times, np.maximum(time - star.before, facts.begin[fact]))
     high = np.searchsorted(
         times, np.minimum(time + star.after, facts.end[fact] - 1), side="right"
@@ -154,9 +155,9 @@ def star_matches(star: Star) -> Matches:
 def active_facts(
     stream: Stream, key: IntArray, facts: Facts
 ) -> tuple[IntArray, IntArray]:
-    """Pairs of a stream's row and a relation row that was active at its time.
+    """Pairs of a row of a stream and a relation row that was valid at its time.
 
-    ``key`` holds the keys of the relation on the side of the stream.
+    ``key`` are the keys of the relation for this stream.
     """
     order = np.argsort(key, kind="stable")
     first = np.searchsorted(key[order], stream.key)

@@ -1,4 +1,4 @@
-"""The memory of one stream in one shard: what it should hold, and what that finds."""
+"""The memory of one stream in one shard: its search, and the matches that it finds."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Most = Literal["importance", "results"]
 
 
 class Options(NamedTuple):
-    """What is maximised, and by which rules."""
+    """What is maximised, the discipline, and the prefilter."""
 
     most: Most
     discipline: Discipline
@@ -28,7 +28,7 @@ class Options(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Rows that compete for the memory of a stream, and the search for the best use.
+    """Rows that could be held in the memory of a stream, and the search for the best.
 
     ``rows`` are the numbers of the shard's rows in the table of the stream.
     """
@@ -40,12 +40,12 @@ class Memory(NamedTuple):
     search: Search
 
     def found(self, leave: IntArray) -> Total:
-        """Matches that are found if rows leave at these steps."""
+        """Matches that are found if rows are dropped at these steps."""
         match, row, step = self.own.match, self.own.match_row, self.own.match_step
         return self.matches.total(match[step < leave[row]])
 
     def stays(self, leave: IntArray) -> pa.Table:
-        """Times between which rows are held, for the rows that are held at all."""
+        """From when to when rows are held, for the rows that are held at all."""
         own, times = self.own, self.matches.times
         held = np.flatnonzero(leave > np.arange(leave.size))
         shed = leave[held] < own.leave[held]
@@ -65,7 +65,7 @@ class Memory(NamedTuple):
 def side_memory(
     shard: Shard, matches: Matches, side: int, capacity: int, options: Options
 ) -> Memory:
-    """The memory of one side, left or right, of a shard."""
+    """The memory of one stream of a shard, which is 0 for left or 1 for right."""
     own = star_side(shard.star, matches, side, options.prefilter, options.discipline)
     weight = matches.importance[own.match]
     if options.most == "results":

@@ -1,4 +1,4 @@
-"""The best that a memory of few rows can do on archived streams."""
+"""Finds the best possible use of a memory of few rows on archived streams."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from shedjoin.spec.shedding import Discipline
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StarOptimum:
-    """What a memory of few rows finds at best, and how.
+    """The best results that a memory of few rows can find, and the rows that it holds.
 
     Parameters
     ----------
     parts : Parts
-        Size and importance of what is found.
+        Number and importance of the results.
     left, right : pyarrow.Table
         For each row that is stored: its number ``row`` in the table of the stream, and
-        the instants ``stored_from`` and ``gone_at``. Rows that are still there after
-        the last instant have no ``gone_at``.
+        the instants ``stored_from`` and ``gone_at``. For rows that are still held after
+        the last instant, ``gone_at`` is null.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class StarOptimum:
         return self.parts.importance
 
     def kept_at(self, instant: Any) -> tuple[list[int], list[int]]:  # noqa: ANN401
-        """Rows of both streams that memory holds after an instant."""
+        """Numbers of the rows of both streams that are held after an instant."""
         left, right = (_held(table, instant) for table in (self.left, self.right))
         return left, right
 
@@ -64,70 +64,72 @@ def star_optimum(
     discipline: Discipline = "shed_then_probe",
     prefilter: Prefilter = "matches",
 ) -> StarOptimum:
-    """The most that any way to shed can find in a memory of so many rows [1]_.
+    """The best results that any policy can find with a memory of ``rows`` rows [1]_.
 
     Parameters
     ----------
     archive : StarArchive
-        The streams and the relation, here or on Spark.
+        The streams and the relation, in local tables or on Spark.
     rows : int or pair of int
-        Rows that fit into memory, half of them for each stream, or a number for each.
-        If the archive has shards, this is the memory of each shard.
+        Number of rows that fit into memory. Half of them are for each stream. A pair
+        has a number for each stream. If the archive has shards, each shard has this
+        memory.
     most : {"importance", "results"}, default "importance"
         What is maximised.
     discipline : {"shed_then_probe", "probe_then_shed"}, default "shed_then_probe"
-        Two of the four disciplines: whether a row that leaves for an arrival has met
-        the arrivals of that instant (``probe_then_shed``) or not. The optimum of
-        ``shed_then_join``, where arrivals that are not stored do not probe, is not
-        known. It is no better than that of ``shed_then_probe``, which is returned in
-        its place. Likewise, the optimum of ``probe_then_shed`` is returned in place of
-        that of ``probe_then_insert``.
+        Whether a row that is shed for an arrival is matched with the arrivals of that
+        instant first (``probe_then_shed``) or not (``shed_then_probe``). These are two
+        of the four disciplines. Under ``shed_then_join``, arrivals that are not stored
+        do not probe. Its optimum is not known, but it is no better than that of
+        ``shed_then_probe``, which is returned instead. For ``probe_then_insert``, the
+        optimum of ``probe_then_shed`` is returned.
     prefilter : {"matches", "relation", "none"}, default "matches"
-        Which rows the search leaves out of memory: rows without a match to come
-        (``"matches"``), rows that no relation row relates (``"relation"``), or none.
-        The optimum is the same; the search takes longest with ``"none"``.
+        Which rows are never held in the search: rows without later matches
+        (``"matches"``), rows without a valid relation row (``"relation"``), or none.
+        The optimum is the same. The search takes longest with ``"none"``.
 
     Returns
     -------
     StarOptimum
-        What is found, in parts, and which rows are held when.
+        The results in three parts, and the rows that are held at each time.
 
     Notes
     -----
-    *Source.* Section 3.1 of [1]_: OSSJ, and with ``most="results"`` SJA-S of its
-    section 4.
+    *Source.* OSSJ, section 3.1 of [1]_. With ``most="results"``, it is SJA-S of section
+    4 of [1]_.
 
     *Symbols.* ``rows`` is M. ``parts.left``, ``parts.right`` and ``parts.same`` are the
     weights of the best paths in the R, S and SA graph.
 
     *Departures.* Any number of rows may come at an instant. They are taken in the order
-    of the table. Rows leave memory with their last match. And a row does not leave
-    while another row is held that, up to every later instant, gains no more than it. So
-    there are far fewer memory states, and one of the best is among them.
-    ``prefilter="relation"`` is the paper's algorithm, with formula (8): rows also leave
-    when all relation rows have ended that were active when they came. If several ways
-    are equally good, the first one found is taken. Line 39 of algorithm 3.1 is read
-    with a strict comparison. Without that, the paper's example would have importance 32
-    for SJA-S, not 34. Lines 37 and 38 are read as the states after the last instant.
+    of the table. A row is dropped after its last match. A row is not dropped while
+    another row is held that, up to every later instant, gains no more than it. So there
+    are far fewer memory states, and one of the best is among them.
+    ``prefilter="relation"`` is the paper's algorithm, with formula (8): rows are
+    dropped when all relation rows have ended that were valid when they came. If several
+    choices are equally good, the first one found is taken. Line 39 of algorithm 3.1 is
+    read with a strict comparison. Otherwise, SJA-S would have importance 32 in the
+    paper's example, not 34. Lines 37 and 38 are read as the states after the last
+    instant.
 
-    *On Spark.* The driver reads keys, times and importances from the DataFrames, in
-    order of time, then of the other columns, and finds all matches. Tasks search for
-    the best memories. Time is cut at the instants after which no row in memory has a
-    match to come. There is a task for each stream, each shard, and each stretch of time
-    between two cuts. Results are those of local tables of that order, to the last bit.
-    Rows that share a memory in such a stretch cannot be searched apart, because rows of
-    different keys compete for the same room. So a component of the relation can be a
-    task of its own only if it is a shard with a memory of its own. If few rows have
-    matches to come, there are many stretches: 6000 in 100,000 instants of the streams
-    of the paper's figure 4. If windows are long or ``prefilter="none"``, there is one
-    stretch, and each shard has two tasks.
+    *On Spark.* The driver reads keys, times and importances from the DataFrames, in the
+    order of time, then of the other columns. It finds all matches. Tasks search for the
+    best memory states. Time is cut at the instants after which no row in memory has any
+    further match. There is a task for each stream, each shard, and each stretch of time
+    between two cuts. Results are exactly those of local tables with the same order. The
+    rows of a stretch cannot be divided among several tasks, because rows of different
+    keys compete for the same memory. So a component of the relation can have its own
+    task only if it is a shard with its own memory. If few rows have later matches,
+    there are many stretches. For example, there are 6000 in 100,000 instants of the
+    streams of the paper's figure 4. If windows are long, or with ``prefilter="none"``,
+    there is one stretch, and each shard has two tasks.
 
     *Guarantee.* Optimal. Archives with too many memory states are refused.
 
-    *Cost.* For each row at most as many memory states as there are ways to choose half
-    of ``rows`` from the rows of a window. The paper's 5000 rows of each stream, with
-    windows of 10 and M = 10, take 0.02 seconds. With windows of 50 it is 1 to 2 seconds
-    for M = 10 and 10 to 25 seconds for M = 20.
+    *Cost.* For each row, there are at most as many memory states as there are ways to
+    choose half of ``rows`` from the rows of a window. The paper's streams have 5000
+    rows each. With windows of 10 and M = 10, they take 0.02 seconds. With windows of
+    50, they take 1 to 2 seconds for M = 10, and 10 to 25 seconds for M = 20.
 
     References
     ----------
@@ -196,7 +198,7 @@ def star_optimum(
 
 
 def _capacities(rows: object) -> tuple[int, int]:
-    """Number of rows of each stream that fit."""
+    """Number of rows of each stream that fit into memory."""
     both = (rows // 2, rows // 2) if isinstance(rows, int) else rows
     if isinstance(both, tuple | list) and [type(each) for each in both] == [int, int]:
         left, right = both
@@ -209,7 +211,7 @@ def _capacities(rows: object) -> tuple[int, int]:
 
 
 def _held(stays: pa.Table, instant: object) -> list[int]:
-    """Rows whose stay includes an instant."""
+    """Numbers of the rows that are held at an instant."""
     clock = stays["stored_from"].type
     now = pa.scalar(instant, clock)
     begun = pc.less_equal(stays["stored_from"], now)

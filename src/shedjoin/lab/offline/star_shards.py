@@ -1,4 +1,4 @@
-"""Archives of two streams, shard by shard."""
+"""Divides an archive of two streams into its shards."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from shedjoin.types import IntArray
 
 
 class Shard(NamedTuple):
-    """Streams of one shard, with the numbers of their rows in the archive's tables."""
+    """Archive of one shard, with the numbers of its rows in the whole tables."""
 
     star: Star
     rows: tuple[IntArray, IntArray]
 
 
 def star_shards(archive: StarArchive) -> list[Shard]:
-    """Check an archive and split it into shards; one shard if it has none."""
+    """Check an archive and divide it into shards; without shards, return it as one."""
     star = star_columns(archive)
     if archive.shard is None:
         every = [np.arange(stream.time.size) for stream in (star.left, star.right)]
@@ -64,7 +64,7 @@ def _codes(archive: StarArchive) -> tuple[IntArray, IntArray]:
 
 
 def _by_code(code: IntArray, codes: int) -> list[IntArray]:
-    """Rows of each code, in order."""
+    """Indices of the rows of each code, in ascending order."""
     order = np.argsort(code, kind="stable")
     return np.split(order, np.searchsorted(code[order], np.arange(1, codes)))
 

@@ -1,4 +1,4 @@
-"""One of two archived streams, as the steps at which its rows come to memory."""
+"""Prepares one of two archived streams for the search for the best memory states."""
 
 from __future__ import annotations
 
@@ -12,24 +12,25 @@ from shedjoin.spec.shedding import Discipline
 from shedjoin.types import IntArray
 
 Prefilter = Literal["matches", "relation", "none"]
-"""When rows are in memory: only while a match of them is to come (``matches``), only
-while a relation row that was active when they came still is (``relation``), or until
-they expire (``none``)."""
+"""How long a row may be held: until its last match (``matches``), until all relation
+rows have ended that were valid when it came (``relation``), or until it expires
+(``none``)."""
 
 
 class StarSide(NamedTuple):
-    """Rows that can be in memory; step i is when the i-th of them comes.
+    """Rows that may be held in memory. At step i, the i-th of them comes.
 
     Parameters
     ----------
     row : array of int
         Number of each row in the table of the stream.
     come, gone : array of int
-        Instants at which each row comes, and at which it leaves at the latest.
+        Instants at which each row comes, and at which it is dropped at the latest.
     leave : array of int
-        The first step at which the row has left by itself.
+        The first step at which the row cannot be held any more.
     match : array of int
-        Matches with rows of the other stream that came later, by row, then by step.
+        Matches with rows of the other stream that came later, sorted by row, then by
+        step.
     match_row : array of int
         The row of each match, as a step.
     match_step : array of int
@@ -52,7 +53,7 @@ def star_side(
     prefilter: Prefilter,
     discipline: Discipline,
 ) -> StarSide:
-    """Rows of one side, left or right, as they come to memory and leave it."""
+    """Rows of one stream, with their matches, and the steps of both."""
     probes_first = discipline in {"probe_then_insert", "probe_then_shed"}
     match = matches.first(side)
     owner, found = matches.rows[side][match], matches.instants[1 - side][match]
@@ -91,9 +92,10 @@ def _expiry(star: Star, times: IntArray, side: int) -> IntArray:
 
 
 def _last_end(star: Star, times: IntArray, side: int) -> IntArray:
-    """First instant at which no relation row is active that was when a row came.
+    """First instant at which all relation rows have ended that were valid for a row.
 
-    A row for which none was active has left before it comes.
+    These are the relation rows that were valid when the row came. If there was none,
+    the instant is before the row came.
     """
     stream, facts = (star.left, star.right)[side], star.facts
     row, fact = active_facts(stream, (facts.left, facts.right)[side], facts)

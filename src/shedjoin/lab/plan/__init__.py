@@ -1,4 +1,4 @@
-"""Planners and formulas of the papers: recall, samples, harvests, divisions."""
+"""Planners and formulas of the papers: recall, samples, harvests, memory division."""
 
 from shedjoin.lab.plan.allocate import Allocation, allocate, memory_for, proportional
 from shedjoin.lab.plan.allocate_error import (

@@ -1,4 +1,4 @@
-"""Division of one memory among several joins."""
+"""Divides one memory among several joins."""
 
 from __future__ import annotations
 
@@ -50,26 +50,27 @@ def allocate(
     joins : sequence of Model
         The joins. For both windows of one join, pass a ``JoinModel``.
     weights : sequence of float, optional
-        Importance of each join: the least ``recall / weight`` is maximised. All equal
-        by default.
+        Importance of each join: the least ``recall / weight`` is maximised. By default,
+        all weights are equal.
 
     Returns
     -------
     Allocation
-        In the order of ``joins``. It sums to less than ``total`` if every join is exact
-        with less.
+        In the order of ``joins``. The memories sum to less than ``total`` if all joins
+        are exact with less.
 
     Notes
     -----
     *Source.* ALLOC, section 5 of [1]_.
 
-    *Symbols.* ``total`` M, ``weights`` w, ``memory_for`` f(q).
+    *Symbols.* ``total`` is M, ``weights`` are w, ``memory_for`` is f(q).
 
-    *Departures.* A join with recall 1 needs no more memory, and what is left goes to
-    the others. The paper would stop there. ``allocate_errors`` is the same for errors
-    of aggregates.
+    *Departures.* When a join has reached recall 1, the remaining memory goes to the
+    others. The paper stops there. ``allocate_errors`` does the same for errors of
+    aggregates.
 
-    *Guarantee.* Max-min to twelve digits for continuous models.
+    *Guarantee.* The least ``recall / weight`` is maximal, to twelve digits, if models
+    are continuous.
 
     *Cost.* 3,600 predictions of each model.
 
@@ -166,7 +167,7 @@ def memory_for(model: Model, recall: float) -> float:
 def shares_of(
     total: float, joins: Sequence[object], weights: Sequence[float] | None
 ) -> list[float]:
-    """Check what is to be divided, and return the weight of each join."""
+    """Check the arguments of a division, and return the weight of each join."""
     at_least_zero("total", total)
     if not joins:
         raise ParameterError(

@@ -1,4 +1,4 @@
-"""Division of one memory among several joins whose results are aggregated."""
+"""Divides one memory among several joins whose results are aggregated."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ _HALVINGS = 60
 
 
 class ErrorModel(Protocol):
-    """What is needed to divide memory by the errors of aggregates."""
+    """Model of an aggregate: its expected error as a function of memory."""
 
     @property
     def demand(self) -> float:
-        """Number of tuples with which the error is least."""
+        """Least number of tuples with which the error is as small as possible."""
         ...
 
     def error(self, memory: float) -> float:
-        """Expected error with that many tuples; never increases with memory."""
+        """Expected error if ``memory`` tuples are kept; it never rises with memory."""
         ...
 
 
@@ -47,8 +47,8 @@ class SampledAggregate:
     window : FrequencyModel or AgeModel
         The window.
     aggregate : Aggregate
-        What is summed. The error is relative to the sum. That of an average, for which
-        ``aggregate.mean`` is 0, is in standard deviations of the value.
+        What is summed. The error is relative to the sum. For an average,
+        ``aggregate.mean`` is 0. Its error is in standard deviations of the value.
     scheme : {"uniform", "pps_cluster", "eq_cluster"}, default "uniform"
         How the window is sampled.
 
@@ -65,11 +65,11 @@ class SampledAggregate:
 
     @property
     def demand(self) -> float:
-        """Number of tuples with which the error is least."""
+        """Least number of tuples with which the error is as small as possible."""
         return self.window.demand
 
     def error(self, memory: float) -> float:
-        """Expected error with that many tuples."""
+        """Expected error if ``memory`` tuples are kept."""
         window, aggregate = self.window, self.aggregate
         count = aggregate.period * window.results(window.demand)
         unit = count * (abs(aggregate.mean) or aggregate.sd)
@@ -118,8 +118,8 @@ def allocate_errors(
     sums : sequence of ErrorModel
         The aggregates, one for each join, such as ``SampledAggregate``.
     weights : sequence of float, optional
-        Importance of each join: the greatest ``error * weight`` is minimised. All equal
-        by default.
+        Importance of each join: the greatest ``error * weight`` is minimised. By
+        default, all weights are equal.
 
     Returns
     -------
@@ -128,19 +128,19 @@ def allocate_errors(
 
     Notes
     -----
-    *Source.* Section 5 of [1]_ for an approximation metric that is an error: memory for
-    a sampling fraction by Theorems 4.2 and 4.3, error for a fraction by mean and
-    variance.
+    *Source.* Section 5 of [1]_, with an error as the approximation metric. The memory
+    for a sampling fraction follows from Theorems 4.2 and 4.3. The error for a fraction
+    follows from mean and variance.
 
-    *Symbols.* ``total`` M, ``weights`` 1 / w, ``error`` q_i.
+    *Symbols.* ``total`` is M, ``weights`` are 1 / w, ``error`` is q_i.
 
     *Departures.* The paper describes the search for recall, and says that it is similar
-    for errors. A join whose error cannot be as low as that of the others gets its
-    ``demand``, and the others divide the rest. The errors of UNIFORM contain the
-    results that it never samples. Clusters may be sampled too.
+    for errors. If the error of a join cannot be as low as that of the others, the join
+    gets its ``demand``, and the others divide the rest. The errors of UNIFORM contain
+    the results that it never samples. Clusters may be sampled as well.
 
-    *Guarantee.* Min-max to nine digits if errors are continuous in memory. Errors are
-    expectations: see ``sampling_errors``.
+    *Guarantee.* The greatest ``error * weight`` is minimal, to nine digits, if errors
+    are continuous in memory. Errors are expectations: see ``sampling_errors``.
 
     *Cost.* About a thousand predictions of each error.
 
@@ -163,7 +163,7 @@ def allocate_errors(
     shares = shares_of(total, sums, weights)
 
     def needed(level: float) -> tuple[float, ...]:
-        # Levels go from 0 for an infinite error to 1 for none.
+        # A level is 0 for an infinite error, and 1 for no error.
         return tuple(
             _memory_for(each, share * level / (share * level + 1 - level))
             for each, share in zip(sums, shares, strict=True)
@@ -184,7 +184,7 @@ def allocate_errors(
 
 
 def _memory_for(model: ErrorModel, level: float) -> float:
-    """Fewest tuples with the error of a level, or the demand if no number has it."""
+    """Fewest tuples with which the error reaches a level; else the demand."""
 
     def above(memory: float) -> float:
         return 1 / (1 + model.error(memory)) - level

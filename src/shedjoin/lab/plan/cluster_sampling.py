@@ -12,7 +12,7 @@ from shedjoin.plan.model import FloatArray, Model, at_least_zero
 
 
 class Inclusion(NamedTuple):
-    """Probability with which PPS-CLUSTER keeps a tuple, value by value.
+    """Probability with which PPS-CLUSTER keeps a tuple, for each value.
 
     Examples
     --------
@@ -32,8 +32,8 @@ def eq_fraction(memory: float, *windows: Model) -> float:
     -----
     *Source.* Strategy 2, section 4.3.1 of [1]_.
 
-    *Departures.* Values left out of a frequency model are never kept, because they
-    match nothing.
+    *Departures.* Values that are left out of a frequency model are never kept, because
+    they have no matches.
 
     References
     ----------
@@ -70,11 +70,12 @@ def pps_inclusion(memory: float, window: FrequencyModel) -> Inclusion:
     -----
     *Source.* Strategy 3 and footnote 2, section 4.3.1 of [1]_.
 
-    *Symbols.* ``scale`` p, ``own`` f1, ``opposite`` f2.
+    *Symbols.* ``scale`` is p, ``own`` is f1, ``opposite`` is f2.
 
-    *Departures.* The footnote's iteration is solved in closed form: memory is linear in
-    the scale between the scales at which one more value reaches 1. Values without a
-    match get the memory that is left if all others are kept with certainty.
+    *Departures.* The footnote describes an iteration. Here the scale is computed
+    directly: as the scale rises, memory is linear in it until the probability of one
+    more value reaches 1. If all values with matches are kept with certainty, values
+    without matches get the remaining memory.
 
     *Guarantee.* The expected memory is ``memory``, or the demand if that is less.
 

@@ -1,4 +1,4 @@
-"""Clusters of a window: the results of one tuple."""
+"""Computes the clusters of a window: the results of each of its tuples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Window: TypeAlias = FrequencyModel | AgeModel
 
 
 class Clusters(NamedTuple):
-    """Clusters, each of the results of one tuple; one row for each kind of tuple."""
+    """Clusters of a window, for each kind of tuple; a cluster has a tuple's results."""
 
     arrivals: FloatArray
     """Tuples per time unit."""
@@ -23,7 +23,11 @@ class Clusters(NamedTuple):
 
 
 def clusters(window: Window) -> Clusters:
-    """Clusters of a window: one for each value, or one for all under an age curve."""
+    """Clusters of a window.
+
+    Under a frequency model, there is one kind of tuple for each value. Under an age
+    curve, all tuples are of one kind.
+    """
     if isinstance(window, AgeModel):
         return Clusters(np.array([window.rate]), np.array([np.sum(window.curve)]))
     seen = window.opposite_rate * window.window

@@ -1,4 +1,4 @@
-"""The best harvest of the windows within an amount of work."""
+"""Computes the best harvest of windows within an amount of work."""
 
 from __future__ import annotations
 
@@ -23,17 +23,22 @@ from shedjoin.plan.model import FITS, FloatArray, not_negative
 from shedjoin.types import IntArray
 
 _MOST = 4_000_000
-"""Limit of the options compared at a time: some hundred megabytes, some seconds."""
+"""Limit of the options that are compared at a time. That many take a few hundred
+megabytes and a few seconds."""
 
 _ROUNDED = 1e-9
-"""Relative tolerance: an option that is this little below a bound may be the best."""
+"""Relative tolerance: an option that is below a bound by less than this may be the
+best."""
 
 _HALVINGS = 60
 _SIDES: tuple[Side, ...] = ("grow", "shrink")
 
 
 class Options(NamedTuple):
-    """Ways to harvest, by rising work and results; ``choices`` has a row for each."""
+    """Ways to harvest, in the order of rising work and results.
+
+    ``choices`` has a row for each option.
+    """
 
     results: FloatArray
     work: FloatArray
@@ -50,8 +55,8 @@ def best_harvest(work: float, load: HarvestLoad) -> Harvest:
     Parameters
     ----------
     work : float
-        Work that may be done per time unit, in comparisons; ``share * load.work`` for
-        a throttle.
+        Work that may be done per time unit, in comparisons. For a throttle, it is
+        ``share * load.work``.
     load : HarvestLoad
         The join.
 
@@ -62,23 +67,24 @@ def best_harvest(work: float, load: HarvestLoad) -> Harvest:
 
     Notes
     -----
-    *Source.* The optimal window harvesting problem, section 4.2.2 of [1]_, and what its
-    section 4.4 solves by brute force.
+    *Source.* The optimal window harvesting problem, section 4.2.2 of [1]_. Section 4.4
+    of [1]_ solves it by brute force.
 
     *Symbols.* ``work`` is z C(1).
 
-    *Departures.* Results and work add up over directions, so not all n^(m(m-1))
-    configurations are tried. Each direction has n^(m-1) options, and one to be off.
-    Options are left out if they take more work for no more results. They are also left
-    out if they cannot belong to the best harvest, by Lagrange's bound and by what
-    ``greedy_harvest`` finds. If one basic window of each hop is too much work,
-    ``harvest_by_chance`` is used.
+    *Departures.* Results and work add up over directions. So it is not necessary to try
+    all n^(m(m-1)) configurations. Each direction has n^(m-1) options, and one to find
+    nothing. An option is left out if another has as many results with less work. It is
+    also left out if it cannot belong to the best harvest. This follows from Lagrange's
+    bound and from the results of ``greedy_harvest``. If one basic window of each hop is
+    too much work, ``harvest_by_chance`` is used.
 
-    *Guarantee.* Optimal among whole basic windows, with the least work among equals.
-    Loads with too many options are refused.
+    *Guarantee.* Most results among all choices of whole basic windows. If several
+    choices have equally many, the one with the least work is taken. Loads with too many
+    options are refused.
 
-    *Cost.* Milliseconds for m = 3 streams with n = 10 basic windows; for m = 5 and
-    n = 20 from 0.02 to 1.5 seconds. Nothing better than exponential in m is promised.
+    *Cost.* With m = 3 streams and n = 10 basic windows, milliseconds. With m = 5 and
+    n = 20, 0.02 to 1.5 seconds. In general, the cost is exponential in m.
 
     References
     ----------
@@ -123,10 +129,11 @@ def best_harvest(work: float, load: HarvestLoad) -> Harvest:
 
 
 def _options(direction: Direction, limit: float) -> Options:
-    """Counts of a direction that no others beat, and the option to be off.
+    """Unbeaten counts of a direction, and the option to find nothing.
 
-    They are built from the last hop on. Only what is unbeaten, for one partial result
-    from a hop on, can belong to options that are unbeaten.
+    Counts are unbeaten if all others with as little work have fewer results. They are
+    built from the last hop to the first. Unbeaten counts of all hops consist of
+    unbeaten counts for each hop and those that follow it.
     """
     least = [1.0, *accumulate((growth[1] for growth in direction.growth), mul)]
     made = Options(
@@ -167,10 +174,11 @@ def _unbeaten(options: Options) -> Options:
 
 
 def _lagrange(tables: list[Options], work: float) -> tuple[float, float]:
-    """Price of work at which the best of each table just fit, and the bound it gives.
+    """Price at which the best options of all tables just fit the work, and a bound.
 
-    No harvest within the work has more results than the bound. At any price, the bound
-    is what each direction is worth at best by itself, plus the worth of the work.
+    No harvest within the work has more results than the bound. At a price, the worth of
+    an option is its results minus the price of its work. The bound is the sum of the
+    greatest worth in each table, plus the price of all the work.
     """
     low = 0.0
     high = max(
@@ -191,8 +199,9 @@ def _lagrange(tables: list[Options], work: float) -> tuple[float, float]:
 def _merged(tables: list[Options], limit: float, price: float, slack: float) -> Options:
     """Harvests of all directions that may be the best; choices are rows of the tables.
 
-    If an option is worth less at the price than the best of its table, its harvest is
-    below the bound by the difference. A harvest may lose at most the slack.
+    If the worth of an option at the price is lower than the greatest worth in its
+    table, any harvest with it is below the bound by this difference. A harvest that is
+    below the bound by more than the slack cannot be the best.
     """
     made = Options(np.zeros(1), np.zeros(1), np.empty((1, 0), dtype=np.int64))
     reached = 0.0

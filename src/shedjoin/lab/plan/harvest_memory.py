@@ -1,4 +1,4 @@
-"""Basic windows that a harvest does not need in memory."""
+"""Computes which basic windows a harvest needs in memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from shedjoin.plan.harvest_load import HarvestLoad
 
 
 def kept_windows(load: HarvestLoad, harvest: Harvest) -> tuple[int, ...]:
-    """How many basic windows of each stream, the youngest ones, a harvest needs [1]_.
+    """Number of basic windows of each stream that a harvest needs in memory [1]_.
 
     Parameters
     ----------
@@ -19,21 +19,21 @@ def kept_windows(load: HarvestLoad, harvest: Harvest) -> tuple[int, ...]:
     Returns
     -------
     tuple of int
-        For each stream. No direction selects an older basic window, so its rows could
-        be dropped. Younger ones that are not selected now are needed when their rows
-        are older.
+        For each stream, this many of the youngest basic windows. No direction selects
+        an older one, so its rows could be dropped. Some of the younger ones may not be
+        selected now. Their rows are needed later, in older basic windows.
 
     Notes
     -----
     *Source.* Memory load shedding, section 7 of [1]_.
 
-    *Symbols.* B_ij with j above the number for stream i is in the list of the paper.
+    *Symbols.* If j is above the number for stream i, B_ij is in the list of the paper.
 
-    *Departures.* A formula only: the operator keeps all rows until they expire. Rows
-    that were dropped would be missing as soon as a harvest selects older basic windows,
-    and until a window later. Arrivals that are learned from, which are compared with
-    all rows, would not find at which greater ages rows match. And a throttle that opens
-    again would not find all results.
+    *Departures.* This is a formula only. The join keeps all rows until they expire, for
+    three reasons. If a later harvest selects older basic windows, dropped rows would be
+    missing for the time of a window. Shredded arrivals, which are compared with all
+    rows, could not find out whether older rows match. When the throttle opens again,
+    results would be missing.
 
     *Guarantee.* The harvest finds the same results while it does not change.
 

@@ -13,7 +13,7 @@ from shedjoin.plan.value_shedding import filled
 
 
 class Filter(NamedTuple):
-    """Chances of the arrivals of each value to take part, and what the join yields.
+    """Chances of the arrivals of each value to take part, and results and work.
 
     Arrivals that do not take part neither probe nor are stored. ``results`` and
     ``work`` are per time unit.
@@ -36,8 +36,8 @@ def prob_filter(work: float, load: ValueLoad, *, costs: Costs) -> Filter:
     Parameters
     ----------
     work : float
-        Work that may be done per time unit, in the unit of the costs; 1 for costs in
-        time units.
+        Work that may be done per time unit, in the unit of the costs. If costs are in
+        time units, it is 1.
     load : ValueLoad
         The join, value by value.
     costs : Costs
@@ -46,26 +46,27 @@ def prob_filter(work: float, load: ValueLoad, *, costs: Costs) -> Filter:
     Returns
     -------
     Filter
-        Arrivals of one value on one stream are admitted whole or not at all, except
-        the first that do not fit: a part of them is admitted at random.
+        For each value and stream, either all arrivals are admitted or none. Of the
+        first arrivals that do not fit, a random part is admitted.
 
     Notes
     -----
-    *Source.* PROB of [2]_ as section 3.2.2 of [1]_ compares it with
+    *Source.* PROB of [2]_, in the form that section 3.2.2 of [1]_ compares with
     ``online_max_subset``. The priority of an arrival is the frequency of its value on
     the other stream.
 
-    *Symbols.* ``load.left`` f_L(v) lambda_L is the priority of right arrivals,
-    ``load.right`` f_R(v) lambda_R that of left ones.
+    *Symbols.* ``load.left`` is f_L(v) lambda_L, the priority of right arrivals.
+    ``load.right`` is f_R(v) lambda_R, the priority of left arrivals.
 
-    *Departures.* [1]_ does not say what becomes of an arrival of low priority. Here it
-    is dropped before it probes, as under ``online_max_subset``; only then is PROB
-    worse on inversely correlated streams. ``value_probe_no_insert`` is the other
-    reading: every arrival probes, and PROB orders the insertions. Priorities are rates,
-    so that streams of different rates compare. Ties are as there.
+    *Departures.* [1]_ does not say whether an arrival of low priority probes. Here it
+    is dropped before it probes, as under ``online_max_subset``. Only under this reading
+    is PROB worse on inversely correlated streams. ``value_probe_no_insert`` is the
+    other reading: every arrival probes, and PROB decides which rows are inserted.
+    Priorities are rates, so that streams of different rates can be compared. Among
+    equal priorities, left arrivals come first, then those of the first value.
 
-    *Guarantee.* None: a heuristic. It may use up work on arrivals whose partners are
-    all dropped.
+    *Guarantee.* None, since it is a heuristic. It may spend work on arrivals whose
+    partners are all dropped.
 
     *Cost.* O(n log n) for n values.
 

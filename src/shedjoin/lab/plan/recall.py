@@ -1,4 +1,4 @@
-"""Predicted results of one window as a function of its memory."""
+"""Predicts the results of one window as a function of its memory."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class FrequencyModel(ConcaveModel):
     Parameters
     ----------
     own, opposite : sequence of float
-        Share of the arrivals on this and on the opposite stream, value by value.
-        Values that are left out match nothing.
+        Share of the arrivals on this and on the opposite stream, for each value. Values
+        that are left out have no matches.
     window : float
         Length of the window in time units.
     rate, opposite_rate : float, default 1.0
@@ -39,16 +39,16 @@ class FrequencyModel(ConcaveModel):
     -----
     *Source.* Section 3.3 of [1]_.
 
-    *Symbols.* ``own`` f1, ``opposite`` f2, ``rate`` r1, ``opposite_rate`` r2,
-    ``window`` W1, ``demand`` r1 W1, ``results`` R1.
+    *Symbols.* ``own`` is f1, ``opposite`` is f2, ``rate`` is r1, ``opposite_rate`` is
+    r2, ``window`` is W1, ``demand`` is r1 W1, and ``results`` is R1.
 
-    *Departures.* The first value that does not fit counts with the share of it that
-    does. The paper leaves it out, and then predicts no results at all if one value
-    alone exceeds the memory.
+    *Departures.* Of the first value that does not fit completely, the part that fits
+    counts. The paper leaves this value out. So it predicts no results at all if the
+    rows of the first value alone exceed the memory.
 
-    *Guarantee.* An expectation for independent values of fixed frequency.
+    *Guarantee.* An expectation for independent values with fixed frequencies.
 
-    *Cost.* O(n log n) for n values, once; O(log n) for each prediction.
+    *Cost.* O(n log n) once for n values, and O(log n) for each prediction.
 
     References
     ----------
@@ -94,8 +94,8 @@ class AgeModel(ConcaveModel):
     Parameters
     ----------
     curve : sequence of float
-        Results that a tuple yields in each time unit of its life; the window is as
-        long as the curve.
+        Results of a tuple in each time unit of its life. The window is as long as the
+        curve.
     rate : float, default 1.0
         Arrivals per time unit.
 
@@ -103,17 +103,18 @@ class AgeModel(ConcaveModel):
     -----
     *Source.* Equations 2 and 3 of [1]_.
 
-    *Symbols.* ``curve`` p1, its running sum C1, ``rate`` r1, ``results`` R1. C1 is
-    linear between whole ages, for which the paper does not define it.
+    *Symbols.* ``curve`` is p1, its running sum is C1, ``rate`` is r1, and ``results``
+    is R1. The paper defines C1 for whole ages only. Between these, it is linear here.
 
-    *Departures.* The knots are the corners of the upper concave hull of C1. Without
-    minima in the curve this is equation 3. Equation 3 does not cover minima. With
-    minima it is an upper bound for every way to shed, and dropping the lowest of
-    ``priorities`` stays close to it.
+    *Departures.* The knots are the corners of the upper concave hull of C1. If the
+    curve has no minima, this is equation 3. The equation does not cover minima. If
+    there are minima, the hull is an upper bound for every way to shed. A policy that
+    sheds the row with the lowest of ``priorities`` is close to this bound.
 
-    *Guarantee.* Optimal for constant arrivals, whole ``memory / rate`` and no minima.
+    *Guarantee.* Optimal if arrivals are constant, ``memory / rate`` is a whole number,
+    and the curve has no minima.
 
-    *Cost.* O(W) for W time units, once; O(log W) for each prediction.
+    *Cost.* O(W) once for W time units, and O(log W) for each prediction.
 
     References
     ----------
@@ -144,7 +145,9 @@ class AgeModel(ConcaveModel):
 
 
 def k_opt(curve: Numbers) -> int:
-    """Age until which a tuple yields most per time unit; the least age among equals.
+    """Age up to which a tuple has the most results per time unit.
+
+    If several ages have equally many, the least age is returned.
 
     Examples
     --------
@@ -157,7 +160,9 @@ def k_opt(curve: Numbers) -> int:
 
 
 def priorities(curve: Numbers) -> FloatArray:
-    """Highest rate at which a tuple of age 0, 1, ... can still yield results.
+    """Priority of a tuple of age 0, 1, ...
+
+    It is the highest mean of results per time unit, from this age to any later age.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sampling fractions that an amount of work allows."""
+"""Computes the work of a sampled join, and the sampling fraction for some work."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shedjoin.plan.model import FloatArray, as_share, not_negative
 
 
 def discarded(fraction: float, window: FrequencyModel) -> FloatArray:
-    """Probability that all coins of a tuple fail, value by value: equation 18.
+    """Probability that all coins of a tuple fail, for each value: equation 18.
 
     Examples
     --------
@@ -38,9 +38,9 @@ def admitted(fraction: float, window: FrequencyModel) -> float:
 
 
 def residence(fraction: float, window: FrequencyModel) -> FloatArray:
-    """Time until the last sampled match of a tuple, value by value: equation 21.
+    """Time until the last sampled match of a tuple, for each value: equation 21.
 
-    Tuples that are discarded count as 0.
+    The time of discarded tuples counts as 0.
 
     Examples
     --------
@@ -83,7 +83,8 @@ def sampled_work(
     costs : Costs
         Work of an insertion and of a match.
     conservative : bool, default False
-        Whether every match that is found counts, or only those that are sampled.
+        If True, every match that is found counts as work. Otherwise, only sampled
+        matches count.
 
     Returns
     -------
@@ -92,17 +93,19 @@ def sampled_work(
 
     Notes
     -----
-    *Source.* Equations 18 to 25 of [1]_; equation 23 when ``conservative``, else 25.
+    *Source.* Equations 18 to 25 of [1]_. If ``conservative``, the result is that of
+    equation 23, otherwise that of equation 25.
 
-    *Symbols.* ``fraction`` p, ``own`` fL, ``opposite`` fR, ``rate`` lambda_L,
-    ``opposite_rate`` lambda_R, ``window`` T_L; mirrored for the other window.
+    *Symbols.* ``fraction`` is p, ``own`` is fL, ``opposite`` is fR, ``rate`` is
+    lambda_L, ``opposite_rate`` is lambda_R, and ``window`` is T_L. For the other
+    window, L and R are exchanged.
 
-    *Departures.* A tuple has at least one coin. With less, equation 18 discards most
-    tuples at any fraction below 1, and a fraction of almost 1 seems to fit although all
-    results do not.
+    *Departures.* A tuple has at least one coin. In the paper, it may have less than
+    one. Then equation 18 discards most tuples at any fraction below 1. So a fraction of
+    almost 1 can seem to fit the work, although a fraction of 1 does not.
 
-    *Guarantee.* An expectation for matches that are evenly spread over the window. With
-    matches at random times, equation 23 is larger than the work done.
+    *Guarantee.* An expectation for matches that are spread evenly over the window. If
+    matches come at random times, equation 23 gives more than the work that is done.
 
     *Cost.* O(n) for n values.
 
@@ -141,23 +144,25 @@ def work_fraction(
     Parameters
     ----------
     work : float
-        Work that may be done per time unit, in the unit of the costs; 1 for costs in
-        time units.
+        Work that may be done per time unit, in the unit of the costs. If costs are in
+        time units, it is 1.
     *windows : FrequencyModel
         One window, or both of a join, sampled at the same fraction.
     costs : Costs
         Work of an insertion and of a match.
     conservative : bool, default False
-        Whether every match that is found counts, or only those that are sampled.
+        If True, every match that is found counts as work. Otherwise, only sampled
+        matches count.
 
     Returns
     -------
     float
-        From 0 to 1; 1 if the work suffices for all results.
+        From 0 to 1. It is 1 if the work suffices for all results.
 
     Notes
     -----
-    *Source.* Section 4.1 of [1]_: ``sampled_work`` set equal to the work.
+    *Source.* Section 4.1 of [1]_. The fraction is that for which ``sampled_work``
+    equals the work.
 
     *Cost.* A few dozen calls of ``sampled_work``.
 

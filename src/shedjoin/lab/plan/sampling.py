@@ -1,4 +1,4 @@
-"""Uniform sampling in a memory, with a coin for each result."""
+"""Computes memory and fraction of samples that toss a coin for each result."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REACHED = 1 - 1e-12
 
 
 def uniform_memory(fraction: float, *windows: Window) -> float:
-    """Tuples that UNIFORM is expected to keep at a sampling fraction [1]_.
+    """Number of tuples that UNIFORM is expected to keep at a sampling fraction [1]_.
 
     Parameters
     ----------
@@ -32,14 +32,16 @@ def uniform_memory(fraction: float, *windows: Window) -> float:
     -----
     *Source.* Theorems 4.2 and 4.3 of [1]_.
 
-    *Symbols.* ``fraction`` p, coins n1(s), ``rate`` r1, ``own`` f1, ``opposite`` f2,
-    running sum of ``curve`` C1.
+    *Symbols.* ``fraction`` is p, the number of coins is n1(s), ``rate`` is r1, ``own``
+    is f1, ``opposite`` is f2, and the running sum of ``curve`` is C1.
 
-    *Departures.* A tuple has a whole number of coins, and at least one, even if the
-    model expects no match. Results beyond the sum of the curve come at its end.
+    *Departures.* A tuple has a whole number of coins. It has at least one, even if the
+    model expects no match. If a tuple has more coins than the sum of the curve, the
+    last results are assumed at the end of the curve.
 
-    *Guarantee.* Exact if a tuple has exactly that many matches, evenly spread under a
-    frequency model. With matches at random times, less memory is used.
+    *Guarantee.* Exact if each tuple has exactly as many matches as coins, and if, under
+    a frequency model, these are spread evenly. If matches come at random times, less
+    memory is used.
 
     *Cost.* O(n) for n values, or for n results of a tuple under an age curve.
 
@@ -71,16 +73,17 @@ def uniform_fraction(memory: float, *windows: Window) -> float:
     Returns
     -------
     float
-        From 0 to 1; 1 if the memory suffices for all results.
+        From 0 to 1. It is 1 if the memory suffices for all results.
 
     Notes
     -----
-    *Source.* Section 4.2.2 of [1]_: ``uniform_memory`` set equal to the memory.
+    *Source.* Section 4.2.2 of [1]_. The fraction is that for which ``uniform_memory``
+    equals the memory.
 
-    *Departures.* The paper counts the two numbers kept with each tuple in bytes; here
-    ``memory`` is in tuples of that larger size.
+    *Departures.* UNIFORM keeps two numbers with each tuple. The paper counts their
+    bytes separately. Here ``memory`` is a number of tuples that include them.
 
-    *Guarantee.* On average; the memory used varies around it.
+    *Guarantee.* The memory is used on average. At a given time, more or less is used.
 
     *Cost.* A few dozen calls of ``uniform_memory``.
 
@@ -113,7 +116,7 @@ def _memory(fraction: float, window: Window) -> float:
 
 
 def _ages(window: AgeModel, results: FloatArray) -> FloatArray:
-    """Age by which a tuple has yielded its first, second, ... result."""
+    """Age at which a tuple has had its first, second, ... result."""
     yields = np.cumsum(window.curve)
     places = np.searchsorted(yields, results * _REACHED)
     ages: FloatArray = np.minimum(places + 1.0, yields.size)

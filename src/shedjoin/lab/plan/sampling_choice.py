@@ -1,4 +1,4 @@
-"""Predicted errors of the sampling schemes, to choose one of them."""
+"""Predicts the errors of the sampling schemes, to choose one of them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,10 @@ class SamplingErrors(NamedTuple):
 
     @property
     def best(self) -> Scheme:
-        """Scheme with the least error; among equals EQ-CLUSTER, then PPS-CLUSTER."""
+        """Scheme with the least error.
+
+        If errors are equal, EQ-CLUSTER comes first, then PPS-CLUSTER.
+        """
         if self.eq_cluster <= min(self.pps_cluster, self.uniform):
             return "eq_cluster"
         return "pps_cluster" if self.pps_cluster <= self.uniform else "uniform"
@@ -64,11 +67,14 @@ def sampling_errors(
     Notes
     -----
     *Source.* Section 4.3.2 of [1]_ gives the criteria in words. One of them, the
-    accuracy of the model itself, is not predicted. If it is in doubt, prefer clusters.
+    accuracy of the model itself, is not predicted. If it is in doubt, a cluster scheme
+    is safer.
 
-    *Departures.* Under an age curve all clusters are equal, so PPS is the same as EQ.
+    *Departures.* Under an age curve, all clusters are equal, so that PPS-CLUSTER is the
+    same as EQ-CLUSTER.
 
-    *Guarantee.* What UNIFORM misses is included with its mean, not its variation.
+    *Guarantee.* For the results that UNIFORM misses, the mean is included, but not the
+    variation.
 
     *Cost.* That of ``uniform_fraction``.
 

@@ -1,4 +1,4 @@
-"""Predicted error of a sum over a sampled join."""
+"""Predicts the error of a sum over a sampled join."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ class Aggregate:
         Length of the period in time units.
     mean, sd : float, default 1.0 and 0.0
         Mean and standard deviation of the value that is summed. The default counts
-        results. For an average, pass ``mean=0``. What is left is the error of the sum
-        of deviations, which divided by the count is the error of the average.
+        results. For an average, pass ``mean=0``. The error is then that of the sum of
+        deviations from the average. Divided by the count, it is the error of the
+        average.
     of : {"own", "opposite"}, default "own"
-        Stream that carries the value. All results of a tuple share a value of their
-        own stream, which is the worst case for clusters.
+        Stream whose tuples have the value. With "own", all results of a tuple have the
+        same value, which is the worst case for clusters.
 
     Examples
     --------
@@ -63,8 +64,8 @@ def cluster_variance(
     Parameters
     ----------
     inclusion : float or array
-        Probability with which a tuple is kept: one number for all as from
-        ``eq_fraction``, or one for each value as from ``pps_inclusion``.
+        Probability with which a tuple is kept. It is one number for all tuples, as
+        ``eq_fraction`` returns, or one for each value, as ``pps_inclusion`` returns.
     window : FrequencyModel or AgeModel
         The window.
     aggregate : Aggregate
@@ -73,18 +74,19 @@ def cluster_variance(
     Returns
     -------
     float
-        Around the exact sum; infinite if a value that matches is never kept.
+        Variance around the exact sum. It is infinite if a value with matches is never
+        kept.
 
     Notes
     -----
-    *Source.* Section 4.3 of [1]_, which names cluster sizes and the variance between
-    clusters as the criteria, and refers to the literature for formulas. This is the
+    *Source.* Section 4.3 of [1]_. It names two criteria, cluster sizes and the variance
+    between clusters, and refers to the literature for formulas. The formula here is the
     Horvitz-Thompson variance of independent draws.
 
-    *Departures.* The number of results of a tuple is a Poisson count.
+    *Departures.* The number of results of a tuple is taken as a Poisson count.
 
-    *Guarantee.* An expectation. If a few large clusters make up the sum, a single
-    period is far from it.
+    *Guarantee.* An expectation. If most of the sum is in a few large clusters, the
+    error of a single period can be far from it.
 
     References
     ----------
@@ -112,8 +114,8 @@ def cluster_variance(
 def uniform_variance(fraction: float, window: Window, aggregate: Aggregate) -> float:
     """Variance of a sum when each result is sampled by a coin of its own.
 
-    This assumes a coin for every result. What ``uniform_missed`` predicts is added to
-    it.
+    This assumes that there is a coin for every result. The error by results without a
+    coin is in addition to it: see ``uniform_missed``.
 
     Examples
     --------
@@ -132,10 +134,11 @@ def uniform_variance(fraction: float, window: Window, aggregate: Aggregate) -> f
 
 
 def uniform_missed(window: Window) -> float:
-    """Share of the results that UNIFORM never samples: they come after the last coin.
+    """Share of the results that UNIFORM never samples: those without a coin.
 
-    Their number is a Poisson count, while a tuple has as many coins as it has results
-    on average. This keeps the error above 0 with any memory.
+    The number of results of a tuple is taken as a Poisson count. The number of its
+    coins is the mean of this count. So some results are missed with any memory, and the
+    error stays above 0.
 
     Examples
     --------
@@ -160,7 +163,7 @@ def _chances(inclusion: float | FloatArray, values: int) -> FloatArray:
 
 
 def _beyond_coins(size: FloatArray) -> FloatArray:
-    """Mean by which a Poisson count exceeds the whole coins."""
+    """Mean excess of a Poisson count over the whole number of coins."""
     coins = whole_coins(size)
     beyond: FloatArray = size * special.gammainc(coins, size)
     beyond -= coins * special.gammainc(coins + 1, size)

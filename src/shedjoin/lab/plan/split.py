@@ -1,4 +1,4 @@
-"""Division of one memory between the two windows of a join."""
+"""Divides one memory between the two windows of a join."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SAME_SLOPE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Memory of each window in tuples, and what the join yields with it.
+    """Memory of each window in tuples, with the predicted results and recall.
 
     Examples
     --------
@@ -52,7 +52,8 @@ class JoinModel(ConcaveModel):
     -----
     *Source.* Sections 3.2.2 and 3.3 of [1]_.
 
-    *Guarantee.* Exact: each step of memory goes where it yields most.
+    *Guarantee.* Exact: each further tuple of memory goes to the window where it adds
+    the most results.
 
     *Cost.* O(n log n) for n knots, once.
 
@@ -89,10 +90,10 @@ def split(memory: float, left: Model, right: Model) -> Split:
     Parameters
     ----------
     memory : float
-        Tuples that both windows together may keep. What exceeds the demand of both
-        is left over.
+        Tuples that both windows together may keep. Memory that exceeds the demand of
+        both is not assigned.
     left, right : Model
-        The windows; results of both in the same unit of time.
+        The windows. The results of both must be in the same unit of time.
 
     Returns
     -------
@@ -104,14 +105,15 @@ def split(memory: float, left: Model, right: Model) -> Split:
     *Source.* Sections 3.2.2 and 3.3 of [1]_, which ask for the best split but do not
     say how to find it.
 
-    *Departures.* If both windows yield the same for the next tuple, they share what is
-    left in proportion to how much they can use.
+    *Departures.* If a further tuple adds equally many results in both windows, they
+    share the remaining memory, in proportion to how much they can use.
 
-    *Guarantee.* Exact if both are a ``ConcaveModel``. Other models are tried at steps
-    of one tuple, or at 4096 equal steps of a larger memory, and refined around the
-    best.
+    *Guarantee.* Exact if both are a ``ConcaveModel``. For other models, splits are
+    tried in steps of one tuple, or in 4096 equal steps if the memory is larger. Then
+    the search is refined around the best split.
 
-    *Cost.* O(n log n) for n knots; otherwise some 4100 predictions of each model.
+    *Cost.* O(n log n) for n knots. For other models, about 4100 predictions of each
+    model.
 
     References
     ----------
@@ -139,7 +141,7 @@ def split(memory: float, left: Model, right: Model) -> Split:
 def _pieces(
     left: ConcaveModel, right: ConcaveModel
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Length, gain and side of the straight pieces of both curves."""
+    """Memory, results and window of each straight piece of both curves."""
     curves = (left.knots, right.knots)
     lengths = np.concatenate([np.diff(knots.memory) for knots in curves])
     gains = np.concatenate([np.diff(knots.results) for knots in curves])

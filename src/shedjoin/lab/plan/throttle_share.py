@@ -1,4 +1,4 @@
-"""Share of its work that an overloaded join should do, from its recent throughput."""
+"""Computes the share of its work that an overloaded join should do."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _LEAST = 0.001
 def throttle_share(
     share: float, *, consumed: float, arrived: float, boost: float = 1.2
 ) -> float:
-    """Share of the work to do next, from the rows that arrived and were joined [1]_.
+    """Next share of the work, given the rows that arrived and that were joined [1]_.
 
     Parameters
     ----------
     share : float
-        The share in force, above 0 and at most 1; 1 to start with.
+        The present share, above 0 and at most 1. The first share is 1.
     consumed, arrived : float
-        Rows per time unit, over all streams, that the join took, and that arrived.
+        Rows per time unit, over all streams, that the join processed, and that arrived.
     boost : float, default 1.2
         Factor above 1 by which the share rises when the join keeps up.
 
@@ -32,14 +32,15 @@ def throttle_share(
     -----
     *Source.* Section 3.1 of [1]_.
 
-    *Symbols.* ``share`` z, ``consumed`` the sum of alpha_i, ``arrived`` that of
-    lambda'_i, ``boost`` gamma.
+    *Symbols.* ``share`` is z, ``consumed`` is the sum of alpha_i, ``arrived`` is the
+    sum of lambda'_i, and ``boost`` is gamma.
 
-    *Departures.* The text multiplies r by gamma where z is meant. If nothing arrived,
-    which the paper leaves open, the join is taken to keep up. The share is never below
-    0.001, while the paper's share stays 0 once a join took nothing.
+    *Departures.* The paper's text multiplies r by gamma where z is meant. It does not
+    say what happens if no row arrived. Here the join then counts as keeping up. The
+    share is never below 0.001. In the paper, the share becomes 0 when the join has
+    processed no row, and stays 0.
 
-    *Guarantee.* None: it follows the rates with the delay of one step.
+    *Guarantee.* None. The share follows the rates with a delay of one step.
 
     *Cost.* O(1).
 

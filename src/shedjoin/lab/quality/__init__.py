@@ -1,4 +1,4 @@
-"""How good an approximate join was."""
+"""Measures of the quality of an approximate join."""
 
 from shedjoin.lab.quality.fairness import jain
 from shedjoin.lab.quality.summary import Quality, compare

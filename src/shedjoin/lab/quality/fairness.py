@@ -1,4 +1,4 @@
-"""How evenly arrivals were treated."""
+"""Measures how evenly a join has kept its arrivals."""
 
 from __future__ import annotations
 
@@ -9,26 +9,29 @@ from shedjoin.errors import ParameterError
 
 
 def jain(lifetimes: npt.ArrayLike) -> float:
-    """Jain's index of fairness: 1 when all lifetimes are equal, 1/n when one has all.
+    """Jain's index of fairness of the lifetimes of arrivals.
+
+    It is 1 if all lifetimes are equal, and 1/n if only one of n arrivals was kept.
 
     Parameters
     ----------
     lifetimes : array_like
-        How long each arrival stayed in memory, in any unit: until it was shed, it
-        expired or the run ended. An arrival that never entered counts as 0.
+        How long each arrival was kept in memory, in any unit: until it was shed, it
+        expired, or the run ended. For an arrival that was never kept, it is 0.
 
     Returns
     -------
     float
-        ``sum(x)**2 / (n * sum(x**2))``. All zeros, or no arrivals, count as equal: 1.0.
+        ``sum(x)**2 / (n * sum(x**2))``. If all lifetimes are 0, or there are none, it
+        is 1.0.
 
     Notes
     -----
     *Source.* The index of [1]_ over the lifetimes of [2]_, section 5.
 
     *Departures.* None known. The numbers of [2]_ are reproduced only if arrivals that
-    never entered are included. Without them, a join that keeps its first tuples for
-    ever would count as fair.
+    were never kept are included. Without them, a join that keeps its first tuples
+    forever would count as fair.
 
     *Cost.* O(n).
 

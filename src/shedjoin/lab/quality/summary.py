@@ -1,4 +1,4 @@
-"""Comparison of an approximate result with the exact one."""
+"""Compares an approximate result with the exact one."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ from shedjoin.lab.quality.fairness import jain
 from shedjoin.types import IntArray
 
 Rows: TypeAlias = pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray
-"""Result rows, or one column that stands for them, such as a row number."""
+"""Result rows, or one column that identifies them, such as a row number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Quality:
-    """What an approximate join achieved, and at what cost.
+    """Recall, importance and other measures of an approximate join.
 
     Parameters
     ----------
     recall : float
-        Share of the exact rows that were found; 1 if there are none.
+        Share of the exact rows that were found. It is 1 if there are no exact rows.
     importance : float
-        Importance of the rows found.
+        Importance of the rows that were found.
     importance_share : float
-        The same as a share of the importance of all exact rows; 1 if that is zero.
+        ``importance`` divided by the importance of all exact rows. It is 1 if that is
+        0.
     outputs : int
         Number of rows that the approximate join returned.
     extra : int
-        Number of these rows that the exact join lacks, or has less often.
+        Number of these rows that are not in the exact result, or not as often.
     fairness : float, optional
         Jain's index of the lifetimes of all arrivals.
     sheds : mapping of str to int
@@ -59,7 +60,7 @@ class Quality:
 
     @property
     def is_subset(self) -> bool:
-        """Whether every row returned is in the exact result, and not more often."""
+        """Whether every returned row is in the exact result, at least as often."""
         return self.extra == 0
 
 
@@ -77,12 +78,12 @@ def compare(
     Parameters
     ----------
     approximate, exact : Table, RecordBatch, Array or ChunkedArray
-        Result rows in any order. A row that occurs twice counts twice; null equals
-        null.
+        Result rows in any order. A row that occurs twice counts twice. Nulls are equal.
     importance : str, optional
-        Column with the importance of a result. Without it each result counts 1.
+        Column with the importance of a result. Without it, every result has importance
+        1.
     lifetimes : array_like, optional
-        How long each arrival stayed in memory; see ``jain``.
+        How long each arrival was kept in memory (see ``jain``).
     sheds : mapping of str to int, optional
         Tuples shed, by reason.
     recomputations : int, default 0
@@ -91,7 +92,7 @@ def compare(
     Returns
     -------
     Quality
-        Recall, importance and the rest.
+        Recall, importance and the other measures.
 
     Notes
     -----

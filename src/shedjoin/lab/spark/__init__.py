@@ -1,1 +1,1 @@
-"""Archives in DataFrames of Spark."""
+"""Computations on archives in DataFrames of Spark."""

@@ -1,4 +1,4 @@
-"""Greedy choice of matches on archives of any size, with a task for each key."""
+"""Chooses matches greedily on archives of any size, with a task for each key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KIND = ["matches", "rows"]
 
 
 class Found(NamedTuple):
-    """Matches of a subset, their cost, and the number of matches in the archive.
+    """Number of matches in a subset, their work, and the number of all matches.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class Found(NamedTuple):
 def greedy_max_subset(
     work: float, left: DataFrame, right: DataFrame, *, within: Within, costs: Costs
 ) -> Found:
-    """What ``lab.offline.greedy_max_subset`` finds, for archives on Spark [1]_.
+    """The result of ``lab.offline.greedy_max_subset``, for archives on Spark [1]_.
 
     Parameters
     ----------
@@ -54,21 +54,21 @@ def greedy_max_subset(
     Returns
     -------
     Found
-        How many matches are kept, and their work.
+        The number of matches that are kept, and their work.
 
     Notes
     -----
     *Source.* Greedy Max-Subset, section 3.2.1 and Figure 1 of [1]_. No component has
-    more than one key. So tasks find components key by key, and the driver decides by
+    more than one key. So tasks find the components of each key. The driver only needs
     the number of components of each size.
 
-    *Departures.* As in ``lab.offline.greedy_max_subset``. If components are equal, the
-    smaller ones are kept first, then those of the first key.
+    *Departures.* As in ``lab.offline.greedy_max_subset``. If components have equally
+    many matches per work, the smaller ones are kept first, then those of the first key.
 
-    *Guarantee.* None: a heuristic.
+    *Guarantee.* None, since it is a heuristic.
 
-    *Cost.* One shuffle by key, twice. A task holds all matches of one key in memory,
-    and the driver one number for each size of components.
+    *Cost.* Two shuffles by key. A task holds all matches of one key in memory. The
+    driver holds one number for each size of components.
 
     References
     ----------
@@ -126,7 +126,7 @@ def _nth(
     size: tuple[int, int],
     place: int,
 ) -> MatchGraph:
-    """Component at a position among those of one size."""
+    """The component at a position among all components of one size."""
     alike = components.where((F.col("matches") == size[0]) & (F.col("rows") == size[1]))
     ordered = alike.select("key", "number").orderBy("key", "number")
     [(key, number)] = ordered.offset(place).take(1)
@@ -139,7 +139,11 @@ def _nth(
 
 
 def _graph(left: pa.Table, right: pa.Table, before: int, after: int) -> MatchGraph:
-    """Graph of the matches of one key; any task numbers its rows in order of time."""
+    """Graph of the matches of one key.
+
+    Rows are numbered in the order of time, so that all tasks number them in the same
+    way.
+    """
     streams = []
     for table in (left, right):
         time = np.sort(table["time"].to_numpy())

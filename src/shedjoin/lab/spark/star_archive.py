@@ -26,11 +26,11 @@ from shedjoin.spark.shipping import Shipped
 from shedjoin.types import IntArray
 
 _TASKS = 256
-"""About the limit of the pieces into which all searches are cut."""
+"""Approximate limit of the number of pieces into which all searches are cut."""
 
 _LEAST_ROWS = 20_000
-"""Least rows of a piece. A task takes a tenth of a second to start. In that time so
-many rows are searched, if there are cuts at all."""
+"""Least number of rows of a piece. A task takes a tenth of a second to start. If there
+are cuts, about as many rows are searched in this time."""
 
 _LONGS, _REALS = pa.list_(pa.int64()), pa.list_(pa.float64())
 _PIECES = pa.schema(
@@ -63,10 +63,10 @@ _FOUND_ARROW = pa.schema(
 
 
 def collected(archive: StarArchive) -> StarArchive:
-    """The archive with the columns that are needed, in tables; see ``star_optimum``.
+    """The archive with the needed columns in local tables.
 
-    Rows are in order of time, then of the other columns. So the order in which Spark
-    returns them does not matter.
+    Rows are sorted by time, then by the other columns. So the order in which Spark
+    returns them has no effect.
     """
     told = _names(archive.time, archive.on, archive.importance, archive.shard)
     facts = _names(archive.on, archive.valid)
@@ -79,7 +79,7 @@ def collected(archive: StarArchive) -> StarArchive:
 
 
 def leaves_of(archive: StarArchive, searches: Sequence[Search]) -> list[IntArray]:
-    """Steps at which the rows of each search leave, found by tasks."""
+    """Steps at which the rows of each search should be dropped, computed by tasks."""
     rows = sum(search.leave.size for search in searches)
     cut = [search.pieces(max(_LEAST_ROWS, rows // _TASKS)) for search in searches]
     pieces = [piece for some in cut for piece in some]
@@ -88,7 +88,7 @@ def leaves_of(archive: StarArchive, searches: Sequence[Search]) -> list[IntArray
 
 
 class Searcher(Shipped):
-    """Function of the tasks: for each piece, a row with the best result for it."""
+    """Function that tasks run: it returns a row with the best result for each piece."""
 
     def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Search the pieces one by one."""
@@ -119,7 +119,10 @@ def _answer(piece: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def _searched(archive: StarArchive, pieces: list[Search]) -> list[IntArray]:
-    """Best result for each piece; each is a partition, which Spark does not merge."""
+    """Best result for each piece.
+
+    Each piece is a partition of its own. Spark does not merge these partitions.
+    """
     streams = archive.left, archive.right, archive.relation
     session = next(it for it in streams if isinstance(it, DataFrame)).sparkSession
     rows = [
@@ -138,7 +141,7 @@ def _searched(archive: StarArchive, pieces: list[Search]) -> list[IntArray]:
 
 
 def _names(*told: object) -> list[str]:
-    """Names of columns, however nested, each once."""
+    """All names in nested tuples and lists, each once."""
     found: dict[str, None] = {}
     for each in told:
         if isinstance(each, str):

@@ -1,1 +1,1 @@
-"""Synthetic streams, as papers describe them."""
+"""Synthetic streams for experiments."""

@@ -1,7 +1,7 @@
-"""Synthetic streams of two trades: auctions with bids, impressions with clicks.
+"""Synthetic streams of two kinds: auctions with bids, and impressions with clicks.
 
-Both return micro-batches of (left, right) tables whose rows are some 100 bytes long,
-and both take a seed. Rows after the last second are left out.
+Both functions return micro-batches of (left, right) tables whose rows have about 100
+bytes. Both take a seed. Rows after the last second are left out.
 """
 
 from __future__ import annotations
@@ -31,28 +31,30 @@ def auctions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
     rush: float = 3.0,
     into_truth: dict[str, FloatArray] | None = None,
 ) -> Batches:
-    """Auctions and their bids, which come ever faster until the auction closes.
+    """Auctions, and their bids, whose rate rises until the auction closes.
 
-    Join them on ``auction_id`` within ``open_s`` after ``opened_at``: every bid
-    belongs to one auction.
+    Join them on ``auction_id``, within ``open_s`` after ``opened_at``. Every bid is for
+    one auction.
 
     Parameters
     ----------
     auctions, seconds, batches, seed : int
-        Auctions opened at random instants, length of the streams, micro-batches, seed.
+        Number of auctions, which open at random instants; length of the streams; number
+        of micro-batches; seed.
     open_s : int, default 600
         How long an auction is open.
     bids : float, default 5.0
         Mean number of bids of an auction.
     spread : float, default 1.0
-        Auctions differ in popularity: the mean number of bids of one is log-normal with
-        this standard deviation of the logarithm; 0 makes all of them equal.
+        How much auctions differ in popularity. The expected number of bids of an
+        auction is log-normal, with this standard deviation of the logarithm. With 0,
+        all auctions are equal.
     rush : float, default 3.0
-        The rate of bids at an age is proportional to ``age ** (rush - 1)``; 1 is a
-        steady rate.
+        The rate of bids at an age is proportional to ``age ** (rush - 1)``. With 1, the
+        rate is steady.
     into_truth : dict, optional
-        Receives ``popularity``: the mean number of bids of each auction over that of
-        all auctions, by auction id.
+        Receives ``popularity``, by auction id: the expected number of bids of each
+        auction, divided by ``bids``.
     """
     rng = np.random.default_rng(seed)
     opened_us = np.sort(rng.integers(0, seconds * 1_000_000, auctions))
@@ -98,26 +100,27 @@ def impressions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
 ) -> Batches:
     """Ad impressions and the clicks that follow some of them.
 
-    Join them on ``user_id`` within some minutes after ``shown_at``: a click is credited
-    to all impressions that its user has just been shown. ``price`` is the importance of
-    an impression.
+    Join them on ``user_id``, within some minutes after ``shown_at``. Then a click is
+    credited to all impressions that were shown to its user shortly before. ``price`` is
+    the importance of an impression.
 
     Parameters
     ----------
     impressions, users, seconds, batches, seed : int
-        Impressions shown at random instants to users, length of the streams,
-        micro-batches, seed. Users are active in proportion to ``rank ** -0.6``.
+        Number of impressions, which are shown at random instants; number of users;
+        length of the streams; number of micro-batches; seed. Users are active in
+        proportion to ``rank ** -0.6``.
     ads : int, default 500
         Number of ads. Each ad has a price level, and the prices of its impressions vary
-        about it. Both are log-normal, so that a tenth of the impressions makes over
-        half of the money.
+        about this level. Both are log-normal, so that a tenth of the impressions has
+        more than half of the total price.
     click_rate : float, default 0.1
-        Mean part of a user's impressions that are clicked. Users differ, and most click
-        hardly ever.
+        Mean part of a user's impressions that are clicked. This part varies between
+        users, and is very small for most of them.
     delay_s : float, default 120.0
-        Mean time to the click; delays are exponential.
+        Mean time from the impression to the click. Delays are exponential.
     into_truth : dict, optional
-        Receives ``clicks``: the mean number of clicks of each user per second, by id.
+        Receives ``clicks``, by user id: the expected number of clicks per second.
     """
     rng = np.random.default_rng(seed)
     shown_us = np.sort(rng.integers(0, seconds * 1_000_000, impressions))
@@ -157,7 +160,7 @@ def impressions(  # noqa: PLR0913  (what shapes the streams; all by keyword)
 
 
 def _by_time(time_us: IntArray, seconds: int, *columns: np.ndarray) -> list[np.ndarray]:
-    """Sort columns by time, without what comes after the last second."""
+    """Sort columns by time, and leave out rows after the last second."""
     order = np.argsort(time_us, kind="stable")
     order = order[: np.searchsorted(time_us[order], seconds * 1_000_000)]
     return [column[order] for column in columns]

@@ -21,7 +21,7 @@ def instants_column(time_us: IntArray) -> pa.Array:
 
 
 def text_column(rng: np.random.Generator, rows: int, width: int) -> pa.Array:
-    """Random text of a given width: payload that makes rows as long as real ones."""
+    """Random text of a given width, which makes rows about as long as real ones."""
     letters = rng.integers(ord("a"), ord("z") + 1, rows * width, np.uint8)
     ends = np.arange(rows + 1, dtype=np.int32) * np.int32(width)
     return pa.StringArray.from_buffers(rows, pa.py_buffer(ends), pa.py_buffer(letters))
@@ -30,7 +30,7 @@ def text_column(rng: np.random.Generator, rows: int, width: int) -> pa.Array:
 def micro_batches(
     tables: list[pa.Table], times: tuple[str, str], seconds: int, batches: int
 ) -> Batches:
-    """Cut two tables in time order into micro-batches of equal duration."""
+    """Cut two tables, sorted by time, into micro-batches of equal duration."""
     span_us = seconds * 1_000_000
     bounds = [START_US + span_us * part // batches for part in range(1, batches)]
     parts = []

@@ -1,8 +1,8 @@
-"""Synthetic streams that follow the models of load shedding, with true parameters.
+"""Synthetic streams that follow the models of load shedding, with known parameters.
 
-In one, keys have given frequencies that drift; in the other, matches have given ages.
-Both return micro-batches of (left, right) tables whose rows are some 100 bytes long.
-All take a seed.
+In :func:`zipf`, keys have given frequencies, which drift. In :func:`aged`, matches have
+given ages. Both return micro-batches of (left, right) tables whose rows have about 100
+bytes. Both take a seed.
 """
 
 from __future__ import annotations
@@ -35,20 +35,22 @@ NAMES = ("left", "right")
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """Frequencies of keys on both streams: Zipf, with a ranking that drifts.
+    """Zipf frequencies of keys on both streams, with a ranking that drifts.
 
     Parameters
     ----------
     keys : int
-        Size of the domain; keys are 0 to ``keys - 1``.
+        Number of keys, which are 0 to ``keys - 1``.
     z : float, default 1.0
-        The key at rank r (from 1) comes with a frequency proportional to ``r ** -z``.
-    correlated : str, default "direct"
-        Rank of a key on the right: the same, the reverse, or unrelated.
+        The frequency of the key at rank r, counted from 1, is proportional to
+        ``r ** -z``.
+    correlated : {"direct", "inverse", "uncorrelated"}, default "direct"
+        Rank of a key on the right stream: the same as on the left, the reverse, or
+        unrelated.
     drift_s : int, default 0
-        The ranking changes every so many seconds; 0 for never.
+        Number of seconds after which the ranking changes. With 0, it never changes.
     drift_part : float, default 0.1
-        The part of the ranks, drawn each time, whose keys change places.
+        Part of the ranks whose keys change places. These ranks are drawn each time.
     seed : int, default 0
         Seed of the rankings.
     """
@@ -80,7 +82,7 @@ class Frequencies:
         return since_us // (self.drift_s * 1_000_000) if self.drift_s else 0
 
     def by_rank(self, side: int) -> Floats:
-        """Frequencies in the order of the left stream's ranks."""
+        """Frequencies on one stream, in the order of the ranks on the left stream."""
         weights = np.arange(1, self.keys + 1, dtype=np.float64) ** -self.z
         weights /= weights.sum()
         if side == 0 or self.correlated == "direct":
@@ -90,7 +92,7 @@ class Frequencies:
         return np.random.default_rng([self.seed, 1]).permutation(weights)
 
     def rankings(self) -> Iterator[IntArray]:
-        """Yield the keys by rank on the left stream, at first and after each change."""
+        """Yield the keys by rank on the left stream, first and after each change."""
         rng = np.random.default_rng(self.seed)
         ranking = rng.permutation(self.keys)
         while True:
@@ -104,9 +106,9 @@ class Frequencies:
 def zipf(
     frequencies: Frequencies, *, rows: int, seconds: int, batches: int, seed: int
 ) -> Batches:
-    """Two streams of equal rate whose keys come with the given frequencies.
+    """Two streams of equal rate, whose keys have the given frequencies.
 
-    ``rows`` is the number of rows of each stream, at random instants.
+    ``rows`` is the number of rows of each stream. They come at random instants.
     """
     rng = np.random.default_rng(seed)
     tables = []
@@ -126,11 +128,12 @@ def zipf(
 
 
 def age_curve(curve: Curve, *, matches: float = 5.0, buckets: int = 20) -> Floats:
-    """True age curve: mean matches of a left row in each part of the window, p(k).
+    """True age curve p(k): expected matches of a left row in each part of the window.
 
-    The window is cut into equal ``buckets``, the youngest first. INC is proportional
-    to ``k ** 2``, DEC to ``(m - k) ** 2``, BELL to the first up to the middle and to
-    the second after it (section 6.2.2 of Srivastava and Widom, VLDB 2004).
+    The window is cut into m equal ``buckets``, the youngest first. INC is proportional
+    to ``k ** 2``, and DEC to ``(m - k) ** 2``. BELL is proportional to ``k ** 2`` up to
+    the middle of the window, and to ``(m - k) ** 2`` after it (section 6.2.2 of
+    Srivastava and Widom, VLDB 2004).
     """
     k = np.arange(1, buckets + 1, dtype=np.float64)
     if curve not in ("INC", "DEC", "BELL"):
@@ -156,13 +159,13 @@ def aged(  # noqa: PLR0913  (the paper's parameters; all by keyword)
 ) -> Batches:
     """Streams in which the matches of a left row come at ages that follow a curve.
 
-    Left rows have keys of their own and come at ``rate`` per second, right rows at
-    ``matches * rate``. A right row draws a bucket of the age curve and takes the key
-    of one of the left rows of that age; if there is none, as in the first window, it
-    gets a key of its own.
+    Left rows have different keys and come at ``rate`` per second. Right rows come at
+    ``matches * rate``. For each right row, a bucket of the age curve is drawn. The row
+    gets the key of one of the left rows of that age. If there is none, as in the first
+    window, it gets a key that no other row has.
 
-    Times between arrivals are uniform with a mean of exactly one over the rate. The
-    paper (section 6.2) draws them between 1/2r and 2/r, whose mean is 1.25/r; here
+    Times between arrivals are uniform, and their mean is exactly 1 / rate. The paper
+    (section 6.2) draws them between 1/2r and 2/r, so that their mean is 1.25/r. Here
     both ends are divided by 1.25.
     """
     rng = np.random.default_rng(seed)
@@ -183,7 +186,7 @@ def aged(  # noqa: PLR0913  (the paper's parameters; all by keyword)
 
 
 def _instants(rng: np.random.Generator, rate: float, seconds: int) -> Floats:
-    """Seconds of arrivals; the times between them are 0.4/rate to 1.6/rate."""
+    """Times of arrivals in seconds; they are 0.4/rate to 1.6/rate apart."""
     gaps = rng.uniform(0.4 / rate, 1.6 / rate, int(2.5 * seconds * rate) + 1)
     instants: Floats = np.cumsum(gaps)
     return instants[instants < seconds]

@@ -1,1 +1,1 @@
-"""The join under a budget: residents compete for slots."""
+"""The join by key with a budget: rows are shed to stay within the budget."""

@@ -1,4 +1,4 @@
-"""Adoption: residents of a join without a budget move to one with a budget."""
+"""Adoption: a join with a budget takes the residents of another kind of join."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from shedjoin.sampling.lags import lags_of
 
 
 def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
-    """Add residents; rows that find no room are counted by the next step.
+    """Add residents to a store; the next step counts those that find no room as shed.
 
-    They go through the same rounds as arrivals, but are not joined: their matches were
-    found before. So policies score them, models learn them, and lots are drawn for
-    them, as if the budget had always been there. They are read segment by segment, so
-    that only one segment is in memory besides the rows that are kept.
+    The residents are processed like arrivals, but are not joined, because their matches
+    were found before. Policies score them, models count them, and lots are drawn for
+    them, as if the join had always had a budget. The residents are read segment by
+    segment. So only one segment is in memory besides the rows that are kept.
     """
     rounds = Rounds(store, store.shedding, probes=False)
     count = np.zeros(len(store.spec.streams), np.int64)
@@ -41,4 +41,5 @@ def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
         store.needed.arrive()
     store.not_adopted = count - store.table.by_stream
     store.paced = Paced()  # this was not work of a micro-batch
-    store.lags["slack"] = lags_of(store.spec)["slack"]  # segments come in any order
+    # Segments are in no order of time, so their rows say nothing about the lateness.
+    store.lags["slack"] = lags_of(store.spec)["slack"]

@@ -1,4 +1,4 @@
-"""Arguments of the kernels of a round: rules, and room for what they find."""
+"""Builds the arguments of the kernels of a round: rules, and buffers for results."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ ROOM_FOR = 1 << 17
 
 
 def rules_of(store: BudgetedStore, shedding: Shedding) -> Rules:
-    """Rules of a join; it is set later whether rows have an importance."""
+    """Rules of a join for the kernels; ``valued`` is set later."""
     policy, pace = shedding.policy, answers.pace(shedding.policy)
     discipline = shedding.discipline
-    sheds_last = discipline == "probe_then_shed"  # its matches are counted before
+    sheds_last = discipline == "probe_then_shed"
     sample = policy if isinstance(policy, SamplingPolicy) else None
     return Rules(
         keep=store.spec.keeps_us,
@@ -54,7 +54,7 @@ def rules_of(store: BudgetedStore, shedding: Shedding) -> Rules:
 
 
 class Room:
-    """Buffers for what is found in a micro-batch, block by block, and its counts.
+    """Buffers for the matches of a block, and counts of the whole micro-batch.
 
     Parameters
     ----------
@@ -76,11 +76,14 @@ class Room:
 
     @property
     def sums(self) -> Record:
-        """Sums over what was found, by the names of ``SUMS``."""
+        """Sums over the micro-batch so far, by the names of ``SUMS``."""
         return self._sums[0]
 
     def empty(self, rows: int, first_number: int) -> Found:
-        """Empty buffers for a block of so many arrivals, the first with that number."""
+        """Empty buffers for a block of ``rows`` arrivals.
+
+        ``first_number`` is the number of the first arrival.
+        """
         self._cursor[:] = 0
         self._cursor["block_start"] = first_number
         self._cursor["settled"] = ALL_SETTLED
@@ -103,7 +106,7 @@ class Room:
         )
 
     def doubled(self, out: Found) -> Found:
-        """Buffers for twice as many matches, which are also used from now on."""
+        """Return buffers for twice as many matches; later blocks get this size too."""
         self._matches *= 2
         return out._replace(
             matches=np.empty(self._matches, MATCH),
@@ -111,7 +114,7 @@ class Room:
         )
 
     def for_leaving(self, most: int, out: Found) -> Found:
-        """Buffers for so many rows that may leave before the table is settled."""
+        """Return buffers for up to ``most`` rows that are shed but not yet settled."""
         if self._left.size < most:
             self._victims, self._left = np.empty(most, VICTIM), np.empty(most, np.int64)
         return out._replace(victims=self._victims, left=self._left)

@@ -1,4 +1,4 @@
-"""Fills: find and sort the residents that leave next, for the kernels."""
+"""Fills: find and sort the residents that are shed next, for the kernels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FILLS_PER_WINDOW = 8
 
 
 def lowest(score: FloatArray, tie: IntArray, count: int) -> IntArray:
-    """Positions of the ``count`` lowest by (score, tie), in that order.
+    """Positions of the ``count`` lowest rows by (score, tie), in this order.
 
     >>> import numpy as np
     >>> lowest(np.array([3.0, 1.0, 1.0, 2.0]), np.array([0, 2, 1, 3]), 2).tolist()
@@ -60,7 +60,11 @@ Columns: TypeAlias = tuple[FloatArray | IntArray, IntArray, IntArray]
 
 
 class Everyone(NamedTuple):
-    """All residents of a pool; ``soon`` are those that expire soon, at ``expiry``."""
+    """All residents of a pool, as columns.
+
+    ``soon`` are the indices of residents that expire soon, and ``expiry`` the times at
+    which they expire.
+    """
 
     score: FloatArray
     number: IntArray
@@ -77,15 +81,20 @@ class Everyone(NamedTuple):
 
 
 class Pool(NamedTuple):
-    """Sorted candidates of a pool, rows that are too young, rows that expire soon."""
+    """Candidates of a pool in order, young rows, and rows that expire soon.
+
+    ``chosen`` are the indices of the candidates in ``among``. ``young`` are rows that
+    the maturity of the policy protects.
+    """
 
     chosen: IntArray
     among: Everyone
     young: Columns
     soon: Columns
     complete: bool
-    """Whether only young rows are missing in the queue. Then every newcomer is a
-    candidate, and a small pool does not need a fill for each of them."""
+    """Whether all residents except the young ones are candidates. Then every new
+    resident becomes a candidate at once. So a small pool does not need a fill for each
+    of them."""
 
 
 NOTHING = np.zeros(0, np.int64)
@@ -95,7 +104,10 @@ NO_POOL = Pool(NOTHING, _NOBODY, _NO_ROWS, _NO_ROWS, complete=True)
 
 
 def no_candidates(pools: int) -> Candidates:
-    """Candidates before the first fill: there are none, and no row is below the bar."""
+    """Candidates before the first fill: there are none.
+
+    The bar is so low that no new resident becomes a candidate.
+    """
     candidates = _candidates([NO_POOL] * pools, 1, 1)
     candidates.pools["all_deferred"] = 0  # not known yet
     candidates.pools["overfull"] = 1
@@ -104,7 +116,7 @@ def no_candidates(pools: int) -> Candidates:
 
 
 class Filler:
-    """Fills of one shard.
+    """Finds the candidates of one shard.
 
     Parameters
     ----------
@@ -113,7 +125,7 @@ class Filler:
     rules : Rules
         The join.
     room : int
-        About how many arrivals come between two stops of the kernels.
+        Approximate number of arrivals between two stops of the kernels.
     through : Through, optional
         Says which keys match.
     lags : array, optional
@@ -134,14 +146,14 @@ class Filler:
         self._through = through
         self._lags = no_lags() if lags is None else lags
         self._asked, self._until = NOTHING, NOTHING
-        """By slot, which row the relation was asked about, and until when it is
-        related."""
+        """By slot: the number of the row whose relation rows were looked up last, and
+        the time until which this row is related to keys of the other stream."""
 
     def fill(self) -> Candidates:
-        """Find the rows that leave next from each pool.
+        """Find and sort the rows of each pool that are shed next.
 
-        A fill uses the scores as they are. Whenever it happens, it does not change the
-        order in which residents leave.
+        A fill uses the scores as they are. So the order in which residents are shed
+        does not depend on when a fill happens.
         """
         table, pools = self._table, len(self._rules.capacity)
         clock = table.clock_us
@@ -170,7 +182,7 @@ class Filler:
         """Indices of the rows that expire before a time, and when they expire.
 
         Without a relation, this follows from the times of rows. With a relation, a row
-        also expires when nothing is related to it any more.
+        also expires when its relation rows are no longer valid.
         """
         keep = np.array(self._rules.keep)
         if not self._through.relates:
@@ -185,7 +197,10 @@ class Filler:
         return soon, expiry[soon]
 
     def _ask(self, slots: IntArray) -> None:
-        """Ask until when residents are related, once per resident and micro-batch."""
+        """Look up until when residents are related.
+
+        This is done once per resident and micro-batch.
+        """
         more = self._table.size - self._asked.size
         self._asked = np.append(self._asked, np.full(max(0, more), NOBODY))
         self._until = np.append(self._until, np.empty(max(0, more), np.int64))
@@ -223,9 +238,9 @@ class Filler:
 
 
 def _candidates(pools: list[Pool], room: int, tie: int) -> Candidates:
-    """Lay out the candidates for the kernels, with room for newcomers.
+    """Candidates in the arrays that kernels use, with room for new residents.
 
-    The bar of a complete pool is above everything, even above an infinite score.
+    The bar of a complete pool is above all scores, even above an infinite one.
     """
     room += _FEWEST
     queued = max(pool.chosen.size for pool in pools)

@@ -1,4 +1,4 @@
-"""Joined rows of matches: arrivals beside residents, wherever these are stored."""
+"""Builds the joined rows of matches of arrivals with residents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shedjoin.types import IntArray
 
 
 class Pairs(NamedTuple):
-    """Matches: arrivals, places of the residents' payload, weights of a sample."""
+    """Matches: positions of arrivals, places of residents, and weights in a sample."""
 
     arrival: IntArray
     place: IntArray
@@ -44,9 +44,10 @@ def gather(
     pairs: Pairs,
     same_keys: SameKeys,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield joined rows of pairs, by segment of the residents.
+    """Yield the joined rows of pairs, grouped by the segments of the residents.
 
-    ``same_keys`` says which rows go together by their true keys.
+    Rows are matched by a hash of their keys. ``same_keys`` compares the keys
+    themselves.
     """
     tags = None if pairs.sampled is None else pairs.sampled.as_rows()
     ids, grouped = _grouped(arrivals, payload, pairs)

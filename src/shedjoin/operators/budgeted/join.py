@@ -1,7 +1,7 @@
-"""The budgeted join of one shard: how it is opened, and what it stores of its own.
+"""The join with a budget of one shard: opens, restores and writes its state.
 
-Payload is stored in segments, as without a budget. Slot table and models are stored as
-logs of what changed.
+Rows are stored in segments, as without a budget. The slot table and the models are
+stored as logs of their changes.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ from shedjoin.state.workspace import MemoryWorkspace
 
 
 class BudgetedJoin:
-    """The join of one shard under a budget: residents compete for slots.
+    """The join by key of one shard, which sheds rows to stay within a budget.
 
     Parameters
     ----------
     store : BudgetedStore
         The residents.
     log : TableLog
-        Their stored form.
+        The stored form of the slot table.
     """
 
     kind = "budgeted"
@@ -79,7 +79,7 @@ class BudgetedJoin:
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> BudgetedJoin:
-        """Continue with the residents of another kind of join, if there is room."""
+        """Continue with those residents of another kind of join that fit the budget."""
         if Completeness.of(opening.directory).shed:
             check_sample(None, shedding_of(opening.spec))
         streams = len(opening.spec.streams)
@@ -119,16 +119,16 @@ class BudgetedJoin:
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
-        """Numbers of all blobs but the directory."""
+        """Numbers of all blobs except the directory."""
         own = directory.own
         return numbers_of(directory, Sharing.parts(own), own["log"], own["models"])
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch, shed, and remove what has expired."""
+        """Join the arrivals of a micro-batch, shed rows, and remove expired ones."""
         return budgeted_step(self.store, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write table and models; return the part of the directory."""
+        """Write the slot table and the models; return facts for the directory."""
         store, table = self.store, self.store.table
         table.order_free_slots()
         self._log.write(table, changes)

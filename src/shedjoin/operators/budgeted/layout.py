@@ -1,6 +1,6 @@
-"""Layout of a slot table: one array of words holds all of its parts.
+"""Layout of a slot table: one array of 64-bit words holds all of its parts.
 
-One array is one file of the node, and needs one mapping.
+One array needs only one file of the node, and one memory mapping.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ _WORD = 8
 
 
 def slot_bytes(streams: int) -> int:
-    """Bytes that one slot takes, including its share of the buckets."""
+    """Bytes that one slot takes, including its share of the hash buckets."""
     return 4 * streams + RESIDENT.itemsize + DETAILS.itemsize + 3 * _WORD
 
 
 def header_words(streams: int) -> int:
-    """Number of words of facts, before the first slot."""
+    """Number of words of the facts of table and streams, which precede the slots."""
     return size_of(_shapes(0, streams))
 
 
 def words_of(slots: int, streams: int) -> int:
-    """Number of words that a table with so many slots takes."""
+    """Number of words that a table with ``slots`` slots takes."""
     return size_of(_shapes(slots, streams))
 
 
 def table_in(words: IntArray, streams: int) -> Table:
-    """The table that an array of words holds."""
+    """The slot table in an array of words, as views into the array."""
     rest = _WORD * (words.size - header_words(streams))
     slots = rest // slot_bytes(streams)
     facts, each, heads, residents, details, number, score, meta = cut(
@@ -49,7 +49,7 @@ def table_in(words: IntArray, streams: int) -> Table:
 
 
 def _shapes(slots: int, streams: int) -> tuple[Shape, ...]:
-    """Words of each part, in the order of ``Table``."""
+    """Shape of each part in words, in the order of ``Table``."""
     return (
         (FACTS.itemsize // _WORD,),
         (streams * STREAM.itemsize // _WORD,),

@@ -1,4 +1,4 @@
-"""Work within the throttle: which arrivals take part, and which residents stay."""
+"""Applies a throttle: chooses the arrivals and residents that save enough work."""
 
 from __future__ import annotations
 
@@ -21,16 +21,18 @@ from shedjoin.types import FloatArray, IntArray
 _LOTS = 0x10AD
 """Combined with the seed, so that these lots differ from those of scores."""
 _SLOWLY = 0.5
-"""Exponent of the fading of counts: work is averaged over some windows."""
+"""Work fades as the counts of keys do, but to this power. So work is averaged over
+several windows."""
 _ENOUGH, _AMONG = 128, 1 << 14
-"""Arrivals that show which residents would be stored now: at least, and at most."""
+"""Least and greatest number of arrivals from which the chances of residents are
+computed when a throttle closes."""
 
 
 class Load:
     """Applies the load policy while a throttle allows less than all work.
 
-    A sample keeps fewer residents instead, and its weights account for that: see
-    ``BudgetedStore.limit_sample``.
+    If the policy of memory is a sample, the load policy is not applied. Instead, the
+    sample keeps fewer residents: see ``BudgetedStore.limit_sample``.
 
     Parameters
     ----------
@@ -51,29 +53,32 @@ class Load:
         )
 
     def pace(self, store: BudgetedStore) -> None:
-        """Set the share of work that is allowed, by the work that was done lately."""
+        """Set the share of work that is allowed, given the recent work."""
         if self.active:
             self._throttle = replace(self._told, share=store.paced_share)
 
     def count(
         self, store: BudgetedStore, rows: int, matched: int, exact: float, fade: float
     ) -> None:
-        """Count the work of a block, and the work that it should have taken.
+        """Count the work of a block, and the work that the throttle allowed for it.
 
-        ``exact`` is the number of matches if nothing were shed. Older work has faded.
+        ``rows`` are the arrivals of the block, and ``matched`` their matches. ``exact``
+        is the number of matches that they would have without shedding. Earlier work is
+        multiplied by a power of ``fade``.
         """
         told, paced = self._told, store.paced
         if not told.active:
             store.paced = Paced()
             return
-        update = told.update if self.active else 0.0  # all rows of a sample draw lots
+        # A sample does the same update work for all rows: each of them draws a lot.
+        update = told.update if self.active else 0.0
         done = update * self._stored + told.match * matched
         meant = store.paced_share * (update * rows + told.match * exact)
         fade **= _SLOWLY  # results depend on what was stored up to a window ago
         store.paced = Paced(fade * paced.done + done, fade * paced.meant + meant)
 
     def limit(self, does: IntArray, arrivals: Residents, models: AskedModels) -> int:
-        """Remove actions of arrivals by lot; return how many arrivals are dropped."""
+        """Remove actions from ``does`` by lot; return how many arrivals are dropped."""
         rows = self._known(arrivals, models)
         admit, probe, store = self._chances(rows, rows)
         lot = self._lots(arrivals)
@@ -91,9 +96,10 @@ class Load:
     def thin(self, store: BudgetedStore, part: Ordered) -> IntArray:
         """Remove residents that would not be stored now; return how many, by stream.
 
-        They were stored when the throttle allowed more. Without this, a throttle that
-        closes would take a window to have an effect. Few arrivals do not show which
-        residents to remove. Then all residents stay until more arrivals come.
+        These residents were stored when the throttle allowed more work. If they stayed,
+        a throttle that closes would have its full effect only after a window. If a part
+        has too few arrivals to compute the chances, the residents stay until a later
+        part has enough.
         """
         streams, share = len(store.spec.streams), self._told.share
         closes = self.active and store.throttled > share
@@ -147,7 +153,7 @@ class Load:
         )
         if not among.models.is_empty:
             return admit, probe, store
-        # No rates are known yet, so policies cannot estimate the work. Every row gets
+        # Without learned rates, policies cannot estimate the work. So every row gets
         # the share as its chance.
         alike = np.full(rows.key.size, self._throttle.share)
         return (

@@ -1,4 +1,4 @@
-"""The stored form of the slot table: a log of what changed."""
+"""The stored form of the slot table: a log of the slots that changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TABLE = 0
 
 
 class TableLog(ChangeLog):
-    """Slots that changed.
+    """Writes and reads the slots of a table.
 
     Parameters
     ----------
@@ -28,16 +28,17 @@ class TableLog(ChangeLog):
         super().__init__(_TABLE, "slot", parts)
 
     def restore(self, table: SlotTable, blobs: Blobs) -> None:
-        """Copy everything that is stored into a table."""
+        """Copy all stored slots into a table."""
         for part in self.read(blobs):
             table.put(_columns(part))
         table.clean()
 
     def write(self, table: SlotTable, changes: Commit) -> None:
-        """Write the slots that changed, or all if that is less over time.
+        """Write the slots that changed since the last call.
 
-        All are also written if residents have moved to other slots, because the log
-        refers to the old slots.
+        If the log has become much longer than the table, it is replaced by all slots
+        with residents. The same is done if residents have moved to other slots, because
+        the log refers to the old slots.
         """
         slots = table.dirty()
         if table.moved or self.is_long(slots.size, table.count):

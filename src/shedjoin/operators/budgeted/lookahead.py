@@ -1,4 +1,7 @@
-"""Look-ahead: find matches first, and later drop those whose resident had left."""
+"""Look-ahead: find possible matches first, then drop those with evicted residents.
+
+See ``shedjoin.kernels.lookahead``.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,14 @@ _FOREVER = np.iinfo(np.int64).max
 
 
 class LookAhead:
-    """Encounters of one micro-batch, a run of arrivals at a time.
+    """Finds the encounters of one run of arrivals, and then their matches.
 
     Parameters
     ----------
     rules : Rules
         The join.
     room : int
-        Limit of the encounters of a run; a single arrival may have more.
+        Limit of the number of encounters of a run. A run of one arrival may have more.
     """
 
     def __init__(self, rules: Rules, room: int) -> None:
@@ -42,7 +45,11 @@ class LookAhead:
         self._count = 0
 
     def watch(self, out: Found, slots: int, rows: int) -> Found:
-        """Prepare to record which rows leave, for so many slots and arrivals."""
+        """Add arrays that record which rows are evicted during the run.
+
+        ``slots`` and ``rows`` are the numbers of slots of the table, and of arrivals of
+        the block.
+        """
         if self._evicted.size != slots:
             self._evicted = np.full(slots, NOBODY)
         if self._by_row.shape[1] < rows:
@@ -57,7 +64,10 @@ class LookAhead:
         )
 
     def look_up(self, start: int, arriving: Arriving, table: Table) -> int:
-        """Look up arrivals from ``start`` on; return where the run must end."""
+        """Find encounters of the arrivals from ``start`` on; return the end of the run.
+
+        The run ends where the room for encounters is full.
+        """
         while True:
             self._count, end = look_up(
                 start, self._rules, arriving, table, self._encounters
@@ -69,7 +79,10 @@ class LookAhead:
     def matches(
         self, start: int, arriving: Arriving, table: Table, out: Found
     ) -> Iterator[Found]:
-        """Yield the matches of the run from ``start`` on, after rows have left."""
+        """Yield the matches of the run, after its evictions were decided.
+
+        ``start`` is the first arrival of the run.
+        """
         if self._count > out.matches.size:
             out = _roomier(out, self._count)
         still_there(self._count, self._rules, arriving, self._encounters, out)
@@ -84,7 +97,7 @@ class LookAhead:
                 cursor["found"] = 0
 
     def _small_index(self, run: int, rows: int) -> SmallIndex:
-        """Index with empty heads for a run, and with links for all rows."""
+        """Index for a run of arrivals: empty buckets, and a link for every row."""
         buckets = 1 << max(1, run - 1).bit_length()
         if len(self._heads) < buckets:
             streams = len(self._rules.keep)

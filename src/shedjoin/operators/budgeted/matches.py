@@ -1,4 +1,4 @@
-"""Matches on their way out: they are counted, and weighted if they are a sample."""
+"""Turns matches that kernels have found into pairs, with weights in a sample."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LEAST = float(np.finfo(np.float64).tiny)
 
 
 class Matches:
-    """Turns the matches of the kernels into pairs, with weights if they are a sample.
+    """Turns matches into pairs; in a sample, computes and sums up their weights.
 
     Parameters
     ----------
@@ -34,10 +34,10 @@ class Matches:
     def given(
         self, out: Found, arrivals: Ordered, start: int, monitored: BoolArray
     ) -> Pairs:
-        """Pairs for the matches that were found since the last call.
+        """Return the matches in ``out`` as pairs.
 
-        ``start`` is the first arrival of the block. ``monitored`` marks the matches
-        with monitored keys, by which a sample is checked.
+        ``start`` is the first arrival of the block. ``monitored`` says for each match
+        whether its key is monitored. A sample is checked on these matches.
         """
         found = out.matches[: int(out.cursor[0]["found"])]
         # Copies: kernels reuse these buffers before the matches are gathered.
@@ -62,7 +62,8 @@ class Matches:
         bar = self._store.thresholds.bars(zero, out.raised, row, number, pool)
         score, chance = (out.marks[name][:count].copy() for name in MARK.names or ())
         given = policy.inclusion(score, bar, key, number)
-        # A match that was found had a positive probability; its weight is 1 over it.
+        # The weight is 1 / probability. A resident that is still there cannot have had
+        # probability 0.
         stayed = answers.chances(policy, "inclusion", given, count, least=_LEAST)
         weighed = weigh(self._store.shard, stayed, zero + row, number, chance)
         return weighed.doubted(out.doubtful[row] > 0)

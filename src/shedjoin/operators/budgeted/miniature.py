@@ -1,4 +1,8 @@
-"""The join in miniature, which runs beside a budgeted join."""
+"""Runs the miniature beside a join with a budget, and uses its estimates.
+
+The miniature simulates the join on a sample of its rows, with several budgets. See
+``shedjoin.models.miniature``.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +22,15 @@ from shedjoin.spec.report import OTHER_BUDGETS, Report
 from shedjoin.types import IntArray
 
 _UNTOLD = 2
-"""Windows after which the curve covers all results that there are to find."""
+"""Number of windows after which the recall curve is complete. Before, it still contains
+the first window, in which arrivals had fewer residents to match."""
 
 
 def has_miniature(store: BudgetedStore) -> bool:
-    """Whether it is known what another budget would hold.
+    """Whether it can be computed which rows another budget would hold.
 
-    A throttle drops rows and results that the miniature does not account for.
+    It cannot while a throttle is active: the throttle drops rows and results, and the
+    miniature does not account for this.
     """
     shedding = store.shedding
     limits = shedding.budget.limits_memory and not shedding.throttle.active
@@ -32,10 +38,11 @@ def has_miniature(store: BudgetedStore) -> bool:
 
 
 def begin_with_part(store: BudgetedStore) -> None:
-    """Begin a micro-batch with the part of the budget that keeps the wanted recall.
+    """Begin a micro-batch; use the part of the budget that the wanted recall needs.
 
-    In the first window there are fewer results to find than later, and the curve
-    forgets these during the second. Until then the whole budget is in force.
+    In the first window, there are fewer results to find than later. The curve forgets
+    these results during the second window. Until its end, the part does not change, and
+    is first the whole budget.
     """
     small, shedding = store.models.miniature, store.shedding
     clock = store.models.clock_us
@@ -46,7 +53,7 @@ def begin_with_part(store: BudgetedStore) -> None:
         store.sharing.part = 1.0
         return
     recall, part = shedding.budget.recall, 1.0
-    # Not the repr of the policy, which may differ from process to process.
+    # The repr of a policy may differ from process to process, so its name is used.
     rules = f"{type(shedding.policy).__name__} {shedding.budget!r}"
     small.begin(1 + crc32(rules.encode()), clock)
     if recall is not None and clock:
@@ -57,7 +64,7 @@ def begin_with_part(store: BudgetedStore) -> None:
 
 
 def with_other_budgets(store: BudgetedStore, report: Report) -> Report:
-    """Add to a report the results expected with other budgets, if these are known."""
+    """Add to a report the results expected with other budgets, if there are any."""
     small = store.models.miniature
     if small is None or not has_miniature(store) or report.recall_code > ESTIMATED:
         return report
@@ -90,9 +97,10 @@ class InMiniature:
         self._is_known = has_miniature(store)
 
     def observe(self, came: Arriving, fade: float) -> None:
-        """Pass on arrivals with their scores, after earlier sums have faded.
+        """Pass on arrivals with their scores; first multiply earlier sums by ``fade``.
 
-        Rows are evicted from time to time, also within a large block.
+        A large block is passed on in parts. After a part, sampled rows are evicted if
+        this is due.
         """
         small = self._store.models.miniature
         if small is None or not self._is_known:
@@ -114,7 +122,7 @@ class InMiniature:
             start = end
 
     def limit(self) -> None:
-        """Evict rows now, because the shard may hold more or less than before."""
+        """Evict sampled rows now, because the share of the shard has changed."""
         small = self._store.models.miniature
         if small is not None and self._is_known:
             self._let_go(small, self._store.table.clock_us)

@@ -1,4 +1,4 @@
-"""How the residents of a sample were drawn, and whether a query can go on with them."""
+"""Checks whether a query can continue with the residents of a stored sample."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from shedjoin.spec.shedding import Shedding
 
 
 def check_sample(stored: dict[str, Any] | None, shedding: Shedding) -> None:
-    """Refuse to sample from residents that were drawn in another way.
+    """Raise if the stored residents were not drawn as this query draws its sample.
 
-    The probabilities with which they have stayed would be unknown.
+    The probabilities with which such residents were kept would be unknown.
     """
     wanted = drawn_by(shedding)
     if wanted is not None and stored != wanted:

@@ -1,4 +1,8 @@
-"""Scores by partners: count the partners of all rows, then score them together."""
+"""Counts the partners of all rows, then scores residents and arrivals together.
+
+The partners of a row are the rows of the other stream that it could be matched with
+now.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +46,7 @@ class Partners:
     def scored(self, arriving: Arriving, now_us: int) -> Arriving:
         """Score residents in place; return the arrivals of a block with scores.
 
-        Partners are counted among the residents before the block, and its arrivals.
+        Partners are counted among the present residents and the arrivals of the block.
         """
         table, stored = self._store.table, self._store.spec.keeps_us
         alive = table.alive()
@@ -75,7 +79,7 @@ class Partners:
         return Around(residents + produced, produced, last_score, waited.clip(0))
 
     def _parts(self, rows: int) -> Iterator[slice]:
-        """Cut rows into parts, so that not too many looks are in memory at once."""
+        """Cut rows into parts, so that about ``LOOKS`` looks are in memory at once."""
         step = max(1, LOOKS // self._store.through.most)
         return (slice(start, start + step) for start in range(0, rows, step))
 

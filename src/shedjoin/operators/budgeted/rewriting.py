@@ -1,4 +1,4 @@
-"""Rewriting of segments in which most rows are dead, and of many small ones."""
+"""Rewrites segments in which most rows are no residents, and merges small ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SLACK_BYTES = 1 << 16
 
 
 def is_dense(payload: Payload, residents: int) -> bool:
-    """Whether there is little to tidy up: few segments, and few dead rows."""
+    """Whether there are few segments, and few stored rows that are no residents."""
     rows = sum(segment.rows for segment in payload.segments.values())
     return len(payload.segments) < _MERGE and rows <= _DENSE * residents
 
@@ -27,13 +27,14 @@ def is_dense(payload: Payload, residents: int) -> bool:
 def tidy(
     payload: Payload, place: IntArray, size: IntArray | None, most: int | None
 ) -> IntArray:
-    """Rewrite segments until at most ``most`` bytes are held; return new places.
+    """Rewrite segments until they have at most ``most`` bytes; return new places.
 
-    ``place`` and ``size`` are those of all residents. Without sizes, all rows of a
-    segment count the same. Without ``most``, slightly more may be held than is alive.
-    Segments without residents are dropped. Then segments that are mostly dead are
-    rewritten, and after them the next worst. Small segments are merged if there are
-    many of them.
+    ``place`` and ``size`` are those of all residents. Without ``size``, the mean size
+    of a segment's rows is used. Without ``most``, segments may have slightly more bytes
+    than the residents. First, segments without residents are dropped. Then segments are
+    rewritten, those with the fewest residents for their size first: all in which most
+    bytes are unused, and more if the limit requires it. Small segments are merged if
+    there are many of them.
     """
     if not payload.segments:
         return place
@@ -95,7 +96,7 @@ def _rewrite(
 def _merged(
     payload: Payload, place: IntArray
 ) -> Iterator[tuple[pa.RecordBatch, IntArray]]:
-    """Yield rows of some segments in chunks, with their positions in ``place``."""
+    """Yield the rows at ``place`` in chunks, with their positions in ``place``."""
     parts: list[pa.RecordBatch] = []
     moved: list[IntArray] = []
     for rows, found, at in payload.by_place(place) if place.size else ():

@@ -1,4 +1,4 @@
-"""Rounds: arrivals in blocks, between which scores and models may change."""
+"""Joins arrivals in blocks; between two blocks, scores and models may change."""
 
 from __future__ import annotations
 
@@ -44,18 +44,19 @@ from shedjoin.types import BoolArray, IntArray, Record
 _SMALLEST_BLOCK, _LARGEST_BLOCK = 1 << 8, 1 << 14
 _LEARNING_BLOCK = 1 << 9
 _BLOCKS, _BLOCKS_IF_RENEWED = 8, 32
-"""About how many blocks a window has if scores depend on what is learned. Arrivals of a
-block are scored by what was known before it, so there are more blocks if keys change.
-"""
+"""Approximate number of blocks in a window, if scores depend on models. Arrivals are
+scored by the models as they were before their block. So blocks are smaller if frequent
+keys change."""
 _RENEWED = 1.0 / 16.0
-"""Keys count as changing if keys that became frequent lately have more than this part
-of the results."""
+"""Frequent keys count as changing if the keys that became frequent lately have more
+than this part of the results."""
 
 
 class _Block(NamedTuple):
     """Arrivals of a block, and how the models count them and their results.
 
-    ``came`` has what the policy lets arrivals do, including those that are too large.
+    In ``arriving``, rows that are larger than their pool are not to be stored. In
+    ``came``, they still are, if the policy lets them.
     """
 
     start: int
@@ -67,7 +68,7 @@ class _Block(NamedTuple):
 
 
 class Rounds:
-    """Takes the arrivals of one micro-batch through the table, part by part.
+    """Joins and stores the arrivals of one micro-batch, part by part.
 
     Parameters
     ----------
@@ -76,7 +77,7 @@ class Rounds:
     shedding : Shedding
         Policy and discipline.
     probes : bool
-        Whether arrivals meet residents.
+        Whether arrivals look for matches.
     """
 
     def __init__(
@@ -109,10 +110,10 @@ class Rounds:
             self._partners = Partners(store, self._rules, self.verbs)
 
     def run(self, arrivals: Ordered) -> Iterator[Pairs]:
-        """Join a part; yield matches as (arrival, place of the resident).
+        """Join a part of the arrivals; yield its matches.
 
-        Between two parts, residents may move to other slots. So candidates are
-        forgotten first.
+        Between two parts, residents may move to other slots. So the candidates of the
+        last part are dropped first.
         """
         self._show_models()
         self.stops.forget()
@@ -138,7 +139,7 @@ class Rounds:
             done = end
 
     def limit(self, share: Share) -> None:
-        """Set what may be held from now on, and shed the surplus."""
+        """Use a share from now on, and shed the residents that exceed it."""
         store = self._store
         store.other_shares = share.others
         if share.size != store.share:
@@ -153,8 +154,9 @@ class Rounds:
     def value_residents(self) -> None:
         """Score residents again if their importance has changed.
 
-        Samples keep the scores that they drew on arrival. A policy that reads partners
-        scores all residents before every block anyway.
+        This is not done for samples, which keep the scores drawn on arrival. Nor is it
+        done for policies that read partners: they score all residents before every
+        block anyway.
         """
         policy = self._shedding.policy
         anyway = policy.samples or "partners" in policy.reads
@@ -164,11 +166,15 @@ class Rounds:
         self._store.revalued = False
 
     def _show_models(self) -> None:
-        """Give the policy the models as they are now."""
+        """Let the policy read the present models."""
         self.verbs.models = self._store.through.models(self._store.models)
 
     def _block_end(self, time: IntArray, start: int) -> int:
-        """End of a block: at a multiple of its size, or at the end of an instant."""
+        """Index of the arrival at which a block ends.
+
+        Whether a block ends at a multiple of its size, at the end of an instant, or
+        after one arrival, depends on when scores are computed again.
+        """
         scheme = self._shedding.recompute
         if isinstance(scheme, Adaptive):
             unit = parse_duration(scheme.instant)
@@ -186,7 +192,10 @@ class Rounds:
         return min(end, time.size)
 
     def _rows_of_block(self) -> int:
-        """Most arrivals of a block: a part of the window if the scores are learned."""
+        """Limit of the arrivals of a block.
+
+        If scores depend on models, it is a part of the rows of a window.
+        """
         if not self._changes:
             return self._block_rows
         models = self._store.models
@@ -197,7 +206,7 @@ class Rounds:
         return min(rows, max(self._block_rows, _LEARNING_BLOCK))
 
     def _prepared(self, arrivals: Ordered, start: int, end: int) -> _Block:
-        """Ask the policy about the arrivals of a block; make room to count them."""
+        """Prepare a block: call the policy, and make room in the models."""
         number = int(self._facts["next_number"])
         through, rows, looks = self._store.through, slice(start, end), NO_LOOKS
         if through.relates:
@@ -224,11 +233,12 @@ class Rounds:
         return _Block(start, arriving, came, counted, watched, results)
 
     def _found(self, block: _Block, lookahead: LookAhead) -> Iterator[Found]:
-        """Take a block through the table; yield matches when their room is full."""
+        """Join and store a block; yield matches whenever their room is full."""
         arriving = block.arriving
         out = self.room.empty(arriving.key.size, arriving.first_number)
         if self._rules.tosses and arriving.coins.any():
-            self._looks_ahead = False  # the number of a resident's matches matters
+            # A resident is dropped after a certain match, so matches decide evictions.
+            self._looks_ahead = False
         if self._looks_ahead:
             yield from self._ahead(arriving, out, lookahead)
         else:
@@ -238,10 +248,10 @@ class Rounds:
             self._store.thresholds.advance(arriving.first_number, out.raised, oldest)
 
     def _learn(self, block: _Block, since: int, matched: int) -> None:
-        """Count a block in the models, whose clock was at ``since`` before it.
+        """Count a block in the models; ``since`` was their clock before the block.
 
-        This comes after all of its arrivals were joined. Otherwise sampled rows would
-        be scored with knowledge of the matches that they are about to have.
+        This is done after all arrivals of the block were joined. Otherwise, sampled
+        rows would be scored with knowledge of matches that come later.
         """
         models, clock = self._store.models, self._store.table.clock_us
         fade = models.frequency.faded(max(since, clock) - since)
@@ -261,10 +271,10 @@ class Rounds:
         self.verbs.load.count(self._store, rows, matched, exact, fade)
 
     def _related(self, arriving: Arriving) -> Arriving:
-        """Let arrivals expire when nothing is related to them any more.
+        """Limit the expiry of arrivals to the time until which they are related.
 
-        If the relation is fixed, an arrival without a relation row will never have one,
-        so it cannot match. It is not stored, and this does not count as shedding.
+        If the relation is fixed, an arrival without a relation row will never have one.
+        So it cannot match and is not stored. It does not count as shed.
         """
         through, looks = self._store.through, arriving.looks
         if through.is_fixed:
@@ -278,7 +288,7 @@ class Rounds:
     def _counted_pairs(self, found: Found, arrivals: Ordered, block: _Block) -> Pairs:
         """Count matches for the models, and return them as pairs."""
         matches = found.matches[: int(found.cursor[0]["found"])]
-        arrival = matches["row"].astype(np.int64)  # once: small integers are slow
+        arrival = matches["row"].astype(np.int64)  # indexing by int32 is slower
         row = block.counted.place(arrival, matches["look"])
         count, gained = block.results
         count += np.bincount(row, minlength=count.size)
@@ -305,7 +315,7 @@ class Rounds:
     def _ahead(
         self, arriving: Arriving, out: Found, lookahead: LookAhead
     ) -> Iterator[Found]:
-        """Find matches first, decide when rows leave, then keep valid matches."""
+        """Find encounters, decide which rows are evicted, then yield the matches."""
         rules, rows, cursor = self._rules, arriving.key.size, out.cursor[0]
         while cursor["row"] < rows:
             table, start = self._store.table.table, int(cursor["row"])
@@ -324,14 +334,14 @@ class Rounds:
                 self.stops.help(why)
 
     def _for_leaving(self, arriving: Arriving, out: Found) -> Found:
-        """Buffers for all rows that may leave: residents, and arrivals of the block."""
+        """Buffers for all rows that may be shed: residents and arrivals of a block."""
         return self.room.for_leaving(self._store.table.size + arriving.key.size, out)
 
     def _refuse_too_large(self, arriving: Arriving) -> None:
         """Refuse rows that are larger than their whole pool.
 
-        Otherwise all residents would leave for them in vain. These rows count as stored
-        and refused, as all rows do that leave at once.
+        Otherwise, all residents would be evicted for such a row, and it would still not
+        fit. Like all refused rows, these count as stored and as refused.
         """
         capacity, pooled = self._rules.capacity, self._rules.pooled
         if arriving.size.max() <= (capacity[0] if pooled else min(capacity)):
@@ -343,11 +353,11 @@ class Rounds:
         self.room.tally[[STORED, REFUSED]] += count
 
     def _judge(self, scheme: Adaptive, time_us: int, gained: float) -> None:
-        """Make scores due if the last instants gained less than those before."""
+        """Have scores computed again if the last instants gained too little."""
         unit = parse_duration(scheme.instant)
         instant = time_us // unit
         worse = self._store.note_gain(instant, gained, scheme)
-        if worse and self._partners is None:  # else all are scored anyway
+        if worse and self._partners is None:  # by partners, all are scored anyway
             self._facts["sheds_left"] = 0
 
     @property

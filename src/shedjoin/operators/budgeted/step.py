@@ -1,4 +1,4 @@
-"""One micro-batch of one shard under a budget."""
+"""Joins one micro-batch of one shard within a budget."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def budgeted_step(
     watermark_ms: int,
     before: Measured = NOTHING,
 ) -> Running:
-    """Join the arrivals of a micro-batch, shed, and remove what has expired.
+    """Join the arrivals of a micro-batch, shed rows, and remove expired residents.
 
-    Late rows and expiry follow the same rules as without a budget. ``before`` counts
-    results of this micro-batch that were already found.
+    The same rows are late, and rows expire at the same time, as without a budget.
+    ``before`` counts results that this micro-batch has found already.
     """
     arrivals = Timely(blobs, store.spec, store.watermark_ms, store.slot_bytes)
     shares = _begin(store, blobs, watermark_ms)
@@ -74,7 +74,7 @@ def budgeted_step(
 def _begin(
     store: BudgetedStore, blobs: Sequence[Blob], watermark_ms: int
 ) -> list[Share]:
-    """Begin a micro-batch; return the shares that hold during it."""
+    """Begin a micro-batch; return its shares of the budget, in order of time."""
     store.completeness.begin(store.spec.all_expired_us(store.watermark_ms))
     store.table.facts["longest_chain"] = 0
     store.models.begin_count()
@@ -94,7 +94,7 @@ def _count_lives(rounds: Rounds, store: BudgetedStore, expired: IntArray) -> Non
 
 
 def _told(store: BudgetedStore, report: Report, *, saves: bool) -> Report:
-    """Add to a report what is known of the recall; a throttle or sample skips rows."""
+    """Return a report with the recall, and the results expected with other budgets."""
     store.table.facts["longest_chain"] = 0  # a count, not a part of the state
     skips = any(report.shed) or saves or store.shedding.policy.samples
     if skips:
@@ -118,7 +118,7 @@ def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
 
 
 def _learned(store: BudgetedStore, rounds: Rounds) -> Report:
-    """Report what the monitored keys show about a sample."""
+    """Report of a sample only: its weight, its checks and its predicted variances."""
     checks, held = rounds.matches.check.outcome(store.models.seen_pairs)
     variance = store.models.outlook.variance
     return Report(

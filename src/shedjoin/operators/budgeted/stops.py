@@ -1,4 +1,4 @@
-"""Stops of the kernels: for candidates, for scores that are due, for more slots."""
+"""Handles the stops of kernels: finds candidates, computes scores, adds slots."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from shedjoin.operators.budgeted.verbs import Verbs
 
 
 class Stops:
-    """Does what kernels cannot do by themselves, and holds the candidates.
+    """Does for kernels what they cannot do themselves, and holds the candidates.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Stops:
     verbs : Verbs
         Calls the policy.
     block_rows : int
-        About how many arrivals a block has.
+        Approximate number of arrivals of a block.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Stops:
             facts["sheds_left"] = 0
 
     def limit(self, rules: Rules) -> None:
-        """Use other capacities."""
+        """Use rules with other capacities."""
         self._rules = rules
 
     def forget(self) -> None:
@@ -47,7 +47,7 @@ class Stops:
         self.candidates = no_candidates(len(self._rules.keep))
 
     def help(self, why: int) -> None:
-        """Do what a kernel stopped for."""
+        """Handle a stop; ``why`` is the reason that the kernel returned."""
         if why == GROW:
             self._store.table.grow()
             self.forget()
@@ -57,7 +57,7 @@ class Stops:
         self.candidates = self._filler.fill()
 
     def recompute(self) -> None:
-        """Ask the policy for the scores of all residents."""
+        """Have the policy compute the scores of all residents again."""
         table, shedding = self._store.table, self._store.shedding
         alive = table.alive()
         counts_matches = "matches" in shedding.policy.reads

@@ -1,4 +1,4 @@
-"""One shard's residents under a budget."""
+"""Holds the residents of one shard of a join with a budget."""
 
 from __future__ import annotations
 
@@ -32,27 +32,27 @@ from shedjoin.state.payload import Payload, places
 from shedjoin.types import Grid, IntArray
 
 _FARTHEST = 8.0
-"""Limit of the factor by which work may differ from what was meant."""
+"""Limit of the factor by which the allowed work is corrected for recent work."""
 
 
 def shedding_of(spec: JoinSpec) -> Shedding:
     """Shedding of a join; raise if the join has no budget."""
     if spec.shedding is None:
-        raise ParameterError("this join has no budget.", fix="pass budget=.")
+        raise ParameterError("this join has no budget.", fix="pass budget=Budget(...).")
     return spec.shedding
 
 
 class BudgetedStore:
-    """Table, payload and models of one shard.
+    """Slot table, rows and models of one shard.
 
     Parameters
     ----------
     opening : Opening
-        The join, with its shedding, and what it starts from.
+        All that the join is opened from, with its policies and budget.
     table, payload : SlotTable, Payload
-        The residents.
+        The residents, and their rows.
     own : dict
-        What the join has stored, if it was the same kind of join.
+        Facts that a join of the same kind has stored; empty if there are none.
     """
 
     def __init__(
@@ -85,15 +85,15 @@ class BudgetedStore:
         self.paced = Paced()
         self.revalued = False
         self.scored_us: int | None = None
-        """The clock when all residents were last scored by their partners."""
+        """The clock at which all residents were last scored by their partners."""
         self.through: Through = OWN_KEYS
-        """Says which keys match: equal ones, or those that a relation has."""
+        """Decides which keys match: equal keys, or keys that a relation connects."""
         self.gains: list[tuple[int, float]] = []
         self.not_adopted = np.zeros(len(spec.streams), np.int64)
 
     @property
     def models(self) -> Models:
-        """What the shard has learned."""
+        """The models of the shard."""
         return self.kept_models.models
 
     def _make_models(self, words: IntArray) -> Models:
@@ -107,7 +107,7 @@ class BudgetedStore:
         )
 
     def limit(self, share: Share) -> None:
-        """Set what may be held from now on; the surplus is shed elsewhere."""
+        """Use a share from now on; :meth:`shed_surplus` then sheds the surplus."""
         self.share, self.other_shares = share.size, share.others
         self._usable = usable_of(self.shedding.budget, self.share)
         self.capacity = self._pools(self._usable)
@@ -134,23 +134,23 @@ class BudgetedStore:
         return self.payload.nbytes + self.slot_bytes * self.table.size
 
     def expire(self, watermark_ms: int) -> IntArray:
-        """Remove residents that nothing can match any more; count them by stream."""
+        """Remove residents that no arrival can match any more; count by stream."""
         self.watermark_ms = max(self.watermark_ms, watermark_ms)
         streams = range(len(self.spec.streams))
         horizon = tuple(self.spec.expired_us(n, self.watermark_ms) for n in streams)
         return self.table.expire(horizon, pooled=self.pooled)
 
     def untold(self) -> int:
-        """Reason why the recall is unknown; ``EXACT`` if it is known."""
+        """Code of the reason why the recall is unknown; ``EXACT`` if it is known."""
         return EXACT
 
     def start(self, first_us: int, watermark_ms: int) -> None:
-        """Begin to join arrivals, the first of which has this time."""
+        """Begin to join arrivals; ``first_us`` is the time of the first."""
         if self.table.start(first_us, 1000 * watermark_ms, self.spec.window_us):
             self.kept_models.begin(first_us)
 
     def keep_pending(self, arrivals: Ordered) -> None:
-        """Store the payload of arrivals that have become residents and still are."""
+        """Store the rows of those arrivals that are residents now."""
         place = self.table.places
         slot = self.table.pending(arrivals.stream.size)
         rows = np.flatnonzero(slot >= 0)
@@ -161,7 +161,7 @@ class BudgetedStore:
                 place[slot[mine]] = places(self.payload.add(own, taken))
 
     def stream_at(self, place: IntArray, arrivals: Ordered) -> IntArray:
-        """Stream of the residents whose payload is at some places."""
+        """Stream of each resident, given the places of their rows."""
         stream = np.empty(place.size, np.int64)
         fresh = are_arrivals(place)
         stream[fresh] = arrivals.stream[arrivals_at(place[fresh])]
@@ -172,9 +172,10 @@ class BudgetedStore:
         return stream
 
     def measure(self) -> None:
-        """Compute the sizes of all residents again: the unit of the budget has changed.
+        """Compute the sizes of all residents again.
 
-        Scores may depend on sizes. Those of a dynamic policy are then due.
+        This is needed when the unit of the budget has changed. Scores may depend on
+        sizes. So the scores of a dynamic policy are computed again later.
         """
         self.revalued |= self.shedding.policy.dynamic
         alive = self.table.alive()
@@ -186,7 +187,7 @@ class BudgetedStore:
         self.table.set_sizes(alive, size, pooled=self.pooled)
 
     def revalue(self, importances: Importances) -> None:
-        """Compute the importance of all residents again; their scores are then due."""
+        """Compute the importance of all residents again; scores follow later."""
         alive = self.table.alive()
         if not alive.size:
             return
@@ -205,20 +206,21 @@ class BudgetedStore:
 
     @property
     def paced_share(self) -> float:
-        """Share of work to allow, so that recent work agrees with the throttle."""
+        """Share of work to allow, corrected for recent work that missed the plan."""
         far = self.paced.ratio(1 / _FARTHEST, _FARTHEST)
         return min(1.0, self.shedding.throttle.share / far)
 
     def limit_sample(self) -> None:
         """Reduce the residents of a sample while a throttle allows less than all work.
 
-        The work depends on the number of residents, and the weights adjust by
-        themselves.
+        Fewer residents have fewer matches, so there is less work. The weights of the
+        results account for this.
         """
         throttle, usable = self.shedding.throttle, self._usable
         if self.shedding.policy.samples and throttle.active:
             known = self.models.rows_in_window()
-            rows = max(1.0, self.paced_share * known)  # an empty one estimates nothing
+            # An empty sample estimates nothing, so at least one row is kept.
+            rows = max(1.0, self.paced_share * known)
             if self.in_bytes:
                 count, used = self.table.count, int(self.table.used.sum())
                 rows *= used / count if count else TYPICAL_ROW_BYTES
@@ -226,10 +228,11 @@ class BudgetedStore:
         self.capacity = self._pools(usable)
 
     def shed_surplus(self) -> IntArray:
-        """Shed rows that the budget has no room for, as it was larger before.
+        """Shed residents that exceed the share; return their number by stream.
 
-        This happens before anything is joined. The number of rows by stream is
-        returned. It includes those that found no room when residents were adopted.
+        There are such residents if the share was larger before. This is done before
+        any arrival is joined. The number includes rows that did not fit when the join
+        took the residents of another join.
         """
         shed, self.not_adopted = self.not_adopted, np.zeros_like(self.not_adopted)
         for pool, capacity in enumerate(self.capacity):
@@ -241,10 +244,10 @@ class BudgetedStore:
         return shed
 
     def fit(self) -> IntArray:
-        """Rewrite what has become sparse, and keep to a budget in bytes exactly.
+        """Rewrite sparse segments and table; make the state fit a budget in bytes.
 
-        If rows are larger than was assumed, some more are shed. Their number by stream
-        is returned.
+        If the state still takes too many bytes, residents are shed. Return their number
+        by stream.
         """
         shed = np.zeros(len(self.spec.streams), np.int64)
         spare = self.share - self.slot_bytes * self.table.size
@@ -260,7 +263,10 @@ class BudgetedStore:
         return shed
 
     def note_gain(self, instant: int, gained: float, scheme: Adaptive) -> bool:
-        """Record what an instant gained; return whether results have become worse."""
+        """Record the importance that an instant gained; return whether it has fallen.
+
+        See :class:`shedjoin.spec.recompute.Adaptive`.
+        """
         self.gains = [g for g in self.gains if g[0] > instant - 2 * scheme.span]
         self.gains.append((instant, gained))
         late = sum(g for at, g in self.gains if at > instant - scheme.span)
@@ -281,7 +287,7 @@ class BudgetedStore:
         self.table.touch(alive[changed])
 
     def _shed_some(self) -> IntArray:
-        """Shed an eighth of what residents take, lowest scores first, from any pool."""
+        """Shed residents with the lowest scores, with an eighth of the total size."""
         alive = self.table.alive()
         eighth = -(-int(self.table.sizes(alive).sum()) // 8)
         return self._shed_lowest(alive, eighth, tuple(range(len(self.capacity))))
@@ -289,7 +295,10 @@ class BudgetedStore:
     def _shed_lowest(
         self, slots: IntArray, size: int, pools: tuple[int, ...]
     ) -> IntArray:
-        """Shed the residents with the lowest scores that together take this size."""
+        """Shed residents with the lowest scores, until their sizes exceed ``size``.
+
+        Return their number by stream. ``pools`` are the pools that they may be in.
+        """
         number, score = self.table.numbers[slots], self.table.table.score[slots]
         order = slots[np.lexsort((self.shedding.tie * number, score))]
         count = int(np.searchsorted(np.cumsum(self.table.sizes(order)), size)) + 1

@@ -1,4 +1,4 @@
-"""The slot table of one shard, in a workspace."""
+"""The slot table of one shard: reads, changes and resizes it."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class SlotTable:
 
     @property
     def used(self) -> IntArray:
-        """What the residents of each pool take from the budget."""
+        """Size that the residents of each pool take from the budget."""
         return self.table.streams["used"]
 
     @property
@@ -110,16 +110,16 @@ class SlotTable:
 
     @property
     def places(self) -> IntArray:
-        """Place of the payload by slot."""
+        """Place of the row by slot."""
         return self.table.residents["place"]
 
     @property
     def clock_us(self) -> int:
-        """Greatest event time, but at most the lead after what all streams reached."""
+        """The clock of shedding (see ``shedjoin.operators.frame.limits.advanced``)."""
         return int(self.facts["clock"])
 
     def clock_with(self, time: int, stream: int) -> int:
-        """Clock as it will be after an arrival (see ``clock_after``)."""
+        """The clock as it will be after an arrival with this time and stream."""
         latest: list[int] = self.table.streams["latest"].tolist()
         latest[stream] = max(latest[stream], time)
         lead = int(self.facts["lead"])
@@ -127,16 +127,18 @@ class SlotTable:
 
     @property
     def has_coins(self) -> bool:
-        """Whether a resident still has coins of its own."""
+        """Whether any resident still has coins that were tossed on its arrival."""
         return bool(self.table.details["coins"][self.alive()].any())
 
     def start(self, first_us: int, watermark_us: int, window_us: int) -> bool:
-        """Begin a micro-batch; return whether the clocks begin with it.
+        """Begin a micro-batch; return whether its first arrival has set the clock.
 
-        All streams have reached the watermark. The first arrival sets the clocks of all
-        streams, because it is the earliest of its micro-batch. As long as one stream
-        has no rows, a much earlier arrival sets them again: the first may have been a
-        row from the future.
+        ``first_us`` is the time of the first arrival, which is the earliest of the
+        micro-batch. The first arrival of all sets the clock, and the time that every
+        stream has reached. Until all streams have rows, an arrival that is earlier than
+        the clock by more than a window sets them again. The reason: the first arrival
+        may have had a time in the future. All streams count as having reached the
+        watermark.
         """
         facts, latest = self.facts, self.table.streams["latest"]
         all_seen = facts["seen"] == (1 << self._streams) - 1
@@ -170,20 +172,20 @@ class SlotTable:
         self.table.meta[slots] |= DIRTY_BIT
 
     def stream(self, slots: IntArray) -> IntArray:
-        """Stream of residents."""
+        """Stream of the resident of each slot."""
         return self.table.meta[slots] & STREAM_BITS
 
     def sizes(self, slots: IntArray) -> IntArray:
-        """What residents take from the budget."""
+        """Size that the resident of each slot takes from the budget."""
         size: IntArray = self.table.meta[slots] >> SIZE_SHIFT
         return size
 
     def residents(
         self, slots: IntArray, keep_us: tuple[int, ...], decay: float | None
     ) -> Residents:
-        """Residents as a policy sees them now.
+        """Residents in the form that a policy reads, with the present clock.
 
-        Without a decay, their matches are left out.
+        If ``decay`` is None, their matches are left out.
         """
         stream, key, time, number = (np.empty(slots.size, np.int64) for _ in range(4))
         read_slots(slots, self.table, stream, key, time, number)
@@ -207,7 +209,7 @@ class SlotTable:
         put_scores(slots, score, self.table)
 
     def _met(self, slots: IntArray, decay: float) -> Met:
-        """Matches as they count now, including those foreseen in this instant."""
+        """Faded matches of residents, with those foreseen in the present instant."""
         details = self.table.details
         last, matches = details["last_match"][slots], details["matches"][slots]
         if decay:
@@ -217,13 +219,13 @@ class SlotTable:
         return Met(matches + foreseen, np.where(foreseen > 0, instant, last))
 
     def expire(self, horizon: tuple[int, ...], *, pooled: bool) -> IntArray:
-        """Remove all residents up to a time, by stream; return how many."""
+        """Remove residents up to a time for each stream; return how many by stream."""
         count = np.zeros(self._streams, np.int64)
         expire_until(horizon, int(pooled), self.table, count)
         return count
 
     def pending(self, rows: int) -> IntArray:
-        """Slot of each of the last ``rows`` arrivals; NOBODY if it is no resident."""
+        """Slot of each of the last ``rows`` arrivals; ``NOBODY`` if it has none."""
         slots = np.full(rows, NOBODY)
         pending(int(self.facts["next_number"]) - rows, self.table, slots)
         return slots
@@ -233,7 +235,7 @@ class SlotTable:
         vacate_all(slots, int(pooled), self.table)
 
     def resize(self, size: int) -> None:
-        """Move all residents to the first slots of a table of that size, by age."""
+        """Move all residents, oldest first, to the first slots of a table of a size."""
         old, header = self.table, self.header.copy()
         alive = self._by_age()
         self.table = self._allocate(size)
@@ -245,7 +247,7 @@ class SlotTable:
         relink(np.arange(alive.size), self.table)
 
     def grow(self) -> None:
-        """Add slots: a quarter more, and at least an instant of arrivals."""
+        """Add slots: a quarter of their number, and ``INSTANT_ROWS`` more."""
         self.resize(self.size + self.size // 4 + INSTANT_ROWS)
 
     def hot(self, slots: IntArray) -> Columns:
@@ -263,7 +265,7 @@ class SlotTable:
         }
 
     def put(self, hot: Columns) -> None:
-        """Fill slots with what was stored; :meth:`finish` links them."""
+        """Fill slots from stored columns; :meth:`finish` then links them."""
         slots = hot["slot"].astype(np.int64)
         self.table.meta[slots] = hot["meta"]
         self.table.score[slots] = hot["score"]
@@ -274,15 +276,16 @@ class SlotTable:
             self.table.details[name][slots] = hot[name]
 
     def order_free_slots(self) -> None:
-        """Link free slots in ascending order, however they became free.
+        """Link free slots in ascending order.
 
-        The order decides where the next arrivals go, and it is not stored. So a table
-        that was restored and one that stayed in memory must have the same order.
+        The order of free slots decides where the next arrivals are put, but it is not
+        stored. With this order, a table that is restored and one that stayed in memory
+        put them into the same slots.
         """
         link_free(self.table)
 
     def set_sizes(self, slots: IntArray, size: IntArray, *, pooled: bool) -> None:
-        """Set what residents take from the budget."""
+        """Set the sizes that residents take from the budget."""
         bits = self.table.meta[slots] & ((1 << SIZE_SHIFT) - 1)
         self.table.meta[slots] = (size << SIZE_SHIFT) | bits | DIRTY_BIT
         self._count_used(pooled=pooled)
@@ -294,7 +297,7 @@ class SlotTable:
         self.touch(slots)
 
     def finish(self, *, pooled: bool) -> None:
-        """Link all residents, oldest first, and count what they use."""
+        """Link all residents, oldest first, and sum up their sizes by pool."""
         relink(self._by_age(), self.table)
         self._count_used(pooled=pooled)
 

@@ -1,4 +1,7 @@
-"""Which keys of two streams match in a join under a budget: equal or related ones."""
+"""Decides which keys of two streams match in a join with a budget.
+
+They match if they are equal, or if a relation connects them.
+"""
 
 from __future__ import annotations
 
@@ -18,26 +21,27 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 
 RIGHT = 1
 LOOKS = 1 << 20
-"""About how many looks are in memory at once. If there are many, blocks are small."""
+"""Approximate limit of the looks in memory. If arrivals have many looks each, blocks
+are smaller."""
 
 
 class Through(Protocol):
-    """Says which keys of two streams go together, and when."""
+    """Decides which keys of two streams match, and when."""
 
     @property
     def relates(self) -> bool:
-        """Whether there is a relation. Otherwise a row looks for its own key."""
+        """Whether there is a relation. Without one, a row looks for its own key."""
 
     @property
     def is_fixed(self) -> bool:
-        """Whether a key without a relation row will never have one."""
+        """Whether the relation does not change."""
 
     @property
     def most(self) -> int:
         """Limit of the number of relation rows with the same key."""
 
     def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
-        """Keys of the other stream that rows look for."""
+        """Looks of rows: keys of the other stream, and ranges of time."""
 
     def expiry(
         self,
@@ -46,13 +50,16 @@ class Through(Protocol):
         time: IntArray,
         looks: Looks | None = None,
     ) -> IntArray:
-        """Times until which rows can be related to others, as far as is known."""
+        """Time until which each row is related to keys of the other stream.
+
+        This is by the relation rows that have come so far.
+        """
 
     def models(self, models: Models) -> AskedModels:
-        """Models as a policy sees them."""
+        """Models in the form that a policy reads."""
 
     def same_keys(self, spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
-        """Compare true keys of rows that have met: different ones may share a hash."""
+        """For each match, whether the keys themselves match, not only their hashes."""
 
 
 class OwnKeys:
@@ -62,7 +69,7 @@ class OwnKeys:
     most = 1
 
     def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
-        """Give each row its own key, at all times."""
+        """For each row, a look for its own key at all times."""
         del stream, time
         always = np.full(key.size, ALWAYS_US)
         return Looks(np.arange(key.size + 1), key, -always, always)
@@ -74,16 +81,16 @@ class OwnKeys:
         time: IntArray,
         looks: Looks | None = None,
     ) -> IntArray:
-        """Give times that never come."""
+        """For each row, a time that is never reached."""
         del stream, key, looks
         return np.full(time.size, ALWAYS_US)
 
     def models(self, models: Models) -> AskedModels:
-        """Give the models as they are."""
+        """The models unchanged."""
         return models
 
     def same_keys(self, spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
-        """Compare true keys of rows that have met: different ones may share a hash."""
+        """For each match, whether the keys are equal, not only their hashes."""
         return equal_keys(spec, met)
 
 
@@ -91,11 +98,12 @@ OWN_KEYS = OwnKeys()
 
 
 class Counted(NamedTuple):
-    """Arrivals as the models count them.
+    """Arrivals as the models count them: one or more entries for each.
 
-    An arrival of the right stream counts once for each left key that it looks for,
-    under that key. So two rows can meet if they count under the same key. The entries
-    of an arrival begin at ``first``.
+    An arrival of the left stream has one entry, under its own key. An arrival of the
+    right stream has one entry for each left key that it looks for, under this key. So
+    rows that can match have entries under the same key. The entries of an arrival begin
+    at ``first``. Without a relation, each arrival has one entry, and ``first`` is None.
     """
 
     stream: IntArray
@@ -107,7 +115,7 @@ class Counted(NamedTuple):
 
     @staticmethod
     def of(rows: Ordered, part: slice, looks: Looks) -> Counted:
-        """Entries of some arrivals; without a relation, these have no looks."""
+        """Entries of the arrivals of a part; without a relation, ``looks`` is empty."""
         stream, key = rows.stream[part], rows.key[part]
         time, importance, size = rows.time[part], rows.importance[part], rows.size[part]
         if not looks.first.size:
@@ -122,7 +130,7 @@ class Counted(NamedTuple):
         return Counted(stream[at], counted, time[at], importance[at], size[at], first)
 
     def place(self, row: IntArray, look: IntArray) -> IntArray:
-        """Entries that matches count for, from their arrivals and looks."""
+        """The entry that counts each match, given its arrival and its look."""
         if self.first is None:
             return row
         at: IntArray = self.first[row]

@@ -1,4 +1,4 @@
-"""Calls of a policy's verbs, and its answers as the kernels need them."""
+"""Calls the verbs of a policy, and turns their results into kernel arguments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shedjoin.types import FloatArray, IntArray
 
 
 class Verbs:
-    """Calls a policy, and the load policy while work must be saved.
+    """Calls a policy, and the load policy while a throttle is active.
 
     Parameters
     ----------
@@ -30,11 +30,11 @@ class Verbs:
     keep_us : tuple of int
         How long a row of each stream can be matched.
     probes : bool
-        Whether arrivals meet residents, if the policy lets them probe.
+        Whether arrivals look for matches, unless the policy forbids it.
     """
 
     models: AskedModels
-    """What the policy can read, if it declares that it reads models."""
+    """The models that the policy can read, if it declares that it reads models."""
 
     def __init__(
         self, shedding: Shedding, keep_us: tuple[int, ...], *, probes: bool
@@ -50,7 +50,10 @@ class Verbs:
     def arriving(
         self, rows: Ordered, start: int, end: int, number: int, now_us: int
     ) -> Arriving:
-        """Arrivals of a block with the policy's answers; the first has this number."""
+        """Arrivals of a block with the decisions of the policy.
+
+        ``number`` is the number of the first arrival.
+        """
         part = slice(start, end)
         met = None
         if "matches" in self._policy.reads:
@@ -94,7 +97,7 @@ class Verbs:
         return self._scores("score", self._shown(residents))
 
     def _first_scores(self, newcomers: Residents) -> FloatArray:
-        """Scores of arrivals; 0 for a policy that later scores them by partners."""
+        """Scores of arrivals; 0 if they are scored by partners later."""
         if "partners" in self._policy.reads:
             return np.zeros(newcomers.key.size)
         return self._scores("first_score", newcomers)

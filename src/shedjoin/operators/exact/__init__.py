@@ -1,1 +1,1 @@
-"""The exact join: rows stay until they expire."""
+"""The exact join: every row is kept until it expires."""

@@ -1,11 +1,13 @@
-"""From arrivals to matches: probe the residents of one stream after the other.
+"""Finds the matches of arrivals: probes the residents of one stream after another.
 
-A partial result has the latest of its times, and the time until which all of its rows
-are kept. A resident of stream j at time t fits exactly if ::
+A partial result consists of an arrival and residents of some of the other streams. Its
+``latest`` is the latest time of its rows. Its ``until`` is the time until which all of
+its rows are kept. A resident of stream j with the same key and time t matches it if and
+only if ::
 
     latest - keep[j] <= t <= until
 
-With two streams there is one hop.
+A join of two streams has only one such hop.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from shedjoin.types import IntArray
 
 
 class Partial(NamedTuple):
-    """Partial results: rows of the arrivals, and slots of residents by stream."""
+    """Partial results: positions of arrivals, and slots of residents by stream."""
 
     key: IntArray
     latest: IntArray
@@ -39,7 +41,7 @@ class Partial(NamedTuple):
     def extended(
         self, at: IntArray, stream: int, slot: IntArray, ring: Ring, keep_us: int
     ) -> Partial:
-        """Extend some of them by a resident of one more stream."""
+        """Extend the partial results ``at`` by the residents ``slot`` of a stream."""
         time = ring.times(slot)
         return Partial(
             self.key[at],
@@ -53,10 +55,11 @@ class Partial(NamedTuple):
 def matches(
     store: WindowStore, partial: Partial, others: Sequence[int], room: int
 ) -> Iterator[tuple[IntArray, dict[int, IntArray]]]:
-    """Yield rows of arrivals with slots of residents, about ``room`` at a time.
+    """Yield matches: positions of arrivals, and slots of residents by stream.
 
-    The search is depth first: what a hop finds passes through the other hops before it
-    finds more. The arrays are valid until the next ones are requested.
+    About ``room`` matches are yielded at a time. The search is depth first: the matches
+    that one hop has found pass through all later hops, before it searches for more. The
+    arrays are valid until the next ones are requested.
     """
     stream, *rest = others
     keep_us = store.spec.keeps_us[stream]
@@ -72,7 +75,7 @@ def matches(
 def _hop(
     store: WindowStore, partial: Partial, stream: int, room: int, *, in_order: bool
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield which partial results met which slots of a stream."""
+    """Yield pairs of a partial result and a matching slot of a stream."""
     ring, keep_us = store.rings[stream], store.spec.keeps_us[stream]
     limits = partial.key, partial.latest - keep_us, partial.until
     for at, slot, steps in probed(ring, *limits, room, in_order=in_order):

@@ -1,4 +1,4 @@
-"""The exact join of one shard: how it is opened, and what it stores of its own."""
+"""The exact join of one shard: opens its state, runs its steps, writes its facts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ class ExactJoin:
     store : WindowStore
         The residents.
     completeness : Completeness
-        What a budget has shed before; residents may be missing because of it.
+        Whether rows were shed before. An exact join lacks such rows if it continues a
+        join with a budget.
     """
 
     kind = "exact"
@@ -86,21 +87,21 @@ class ExactJoin:
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
-        """Numbers of all blobs but the directory."""
+        """Numbers of all blobs except the directory."""
         return numbers_of(directory)
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch and remove what has expired."""
+        """Join the arrivals of a micro-batch and remove expired residents."""
         step = windowed_step(self.store, self._taken_in, arrived, watermark_ms)
         horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
         return self._completeness.of_whole(step, horizon_us)
 
     def _taken_in(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-        """Join arrivals with the residents of other streams; make them residents."""
+        """Join arrivals with residents of other streams, then store the arrivals."""
         yield from joined_rows(self.store, chunk)
         self.store.insert(chunk.stream, chunk.rows, chunk.hot)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Return the part of the directory; the index can be rebuilt from the rows."""
+        """Return facts for the directory; the index is rebuilt from the rows."""
         del changes
         return self.store.stored().facts() | self._completeness.facts()

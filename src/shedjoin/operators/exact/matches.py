@@ -1,4 +1,4 @@
-"""Joined rows: matches of a chunk of arrivals, with the payload of all streams."""
+"""Joins a chunk of arrivals with all residents, and yields the joined rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shedjoin.operators.frame.results import gather_results, room_for
 def joined_rows(store: WindowStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
     """Join arrivals with the residents of all other streams, in batches."""
     others = [stream for stream in store.streams if stream != chunk.stream]
-    # Streams with few residents first: they give the fewest partial results.
+    # Streams with few residents come first, because they give few partial results.
     others.sort(key=store.residents)
     if not chunk.rows.num_rows or any(store.is_empty(other) for other in others):
         return

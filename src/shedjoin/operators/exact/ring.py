@@ -1,4 +1,4 @@
-"""The residents of one stream: their hash index in a ring of slots."""
+"""The hash index of the residents of one stream, in a ring of slots."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from shedjoin.types import IntArray
 
 
 class Ring:
-    """Slots ``base`` to ``end`` of one stream; grows and shrinks by doubling.
+    """Hash index of slots ``base`` to ``end - 1``; its capacity is a power of two.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ class Ring:
     name : str
         Name of the stream in the workspace.
     base, end : int
-        The oldest slot in use and the next one to give out.
+        The oldest slot in use, and the next slot to assign.
     seed : int
-        Seed of the buckets.
+        Seed of the hash that chooses the bucket of a key.
     opened : bool
         Whether the workspace already holds the index.
     """
@@ -67,7 +67,7 @@ class Ring:
 
     @property
     def entries(self) -> IntArray:
-        """Entries of all slots, each with ``STRIDE`` numbers."""
+        """Entries of all slots; each entry has ``STRIDE`` numbers."""
         return self.index.entries
 
     @property
@@ -86,7 +86,7 @@ class Ring:
         return first
 
     def skip_to(self, end: int) -> None:
-        """Skip slots that were given up before."""
+        """Skip slots whose runs were removed before, up to ``end``."""
         self._fit(end - self.base)
         self.bury(self.end, end - self.end)
         self.end = end
@@ -148,14 +148,15 @@ def probed(
     *,
     in_order: bool,
 ) -> Iterator[tuple[IntArray, IntArray, int]]:
-    """Yield which rows met which slots of their key, from a time to another one.
+    """Yield matches: positions of rows, slots of their key, and a chain length.
 
-    About ``room`` of them are yielded at once, with the length of the longest chain
-    that was walked. The arrays are valid until the next ones are requested.
+    A slot matches if its time is from ``low`` to ``high`` of the row. About ``room``
+    matches are yielded at once. The third value is the length of the longest chain that
+    was walked. The arrays are valid until the next ones are requested.
 
-    The order of what a probe finds depends on removed residents that are still linked.
-    Where the order decides which matches are batched together, matches are sorted. So a
-    step yields the same batches whether its state was restored or not.
+    A probe finds matches in an order that depends on removed residents, as long as they
+    are still linked. If this order decides which matches are in one batch, matches are
+    sorted. So a step yields the same batches, whether its state was restored or not.
     """
     limits = fixed(key), fixed(low), fixed(high)
     pairs = Pairs.room(room)
@@ -170,5 +171,5 @@ def probed(
             part = slice(first, min(first + room, found))
             yield row[part], slot[part], steps
         if not found and after < end:
-            pairs = pairs.doubled()  # one row matches more than room
+            pairs = pairs.doubled()  # one row has more than ``room`` matches
         start = after

@@ -1,4 +1,4 @@
-"""The window store: one shard's residents of every stream."""
+"""Holds the residents of all streams in one shard of the exact join."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class WindowStore:
     spec : JoinSpec
         The join.
     payload : Payload
-        Their rows.
+        Holds the rows of the residents.
     workspace : Workspace
         Holds the index.
     stored : Stored
-        Runs and ends of the rings as last stored.
+        Runs and ends of the rings as they were last stored.
     opened : bool
         Whether the workspace already holds the index; otherwise :meth:`restore` fills
         it.
@@ -78,21 +78,21 @@ class WindowStore:
             self.rings[stream].skip_to(self._ends[stream])
 
     def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
-        """Make rows residents, as a new segment at the end of the window."""
+        """Make rows residents: store them as a new segment, in the next slots."""
         first_slot = self.rings[stream].insert(hot)
         times = int(hot.time.min()), int(hot.time.max())
         segment = self.payload.add(stream, rows)
         self.runs[stream].append(Run(segment, first_slot, rows.num_rows, *times))
 
     def tidy(self) -> None:
-        """Rewrite the segments for which that pays (see ``worth_moving``)."""
+        """Rewrite the segments that :func:`worth_moving` selects."""
         for stream in self.streams:
             moving = worth_moving(self.runs[stream], self.rings[stream].end)
             for merged in chunked(self._taken_out(stream, moving)):
                 self.insert(stream, merged, self._hot(stream, merged))
 
     def expire(self, watermark_ms: int) -> None:
-        """Remove residents that nothing can match any more."""
+        """Remove residents that no arrival can match any more."""
         watermark_ms = max(self.watermark_ms, watermark_ms)
         self.watermark_ms = watermark_ms
         for stream in self.streams:
@@ -105,7 +105,7 @@ class WindowStore:
                 self._drop(stream, run)
 
     def ahead(self, first_new: int, watermark_ms: int) -> int:
-        """Count new rows that are more than the window ahead of all streams.
+        """Count new rows that are ahead: later than all streams by over a window.
 
         ``first_new`` is the first segment of the micro-batch.
         """
@@ -125,7 +125,11 @@ class WindowStore:
     def by_segment(
         self, stream: int, slots: IntArray
     ) -> Iterator[tuple[pa.RecordBatch, IntArray, IntArray]]:
-        """Group slots by segment: yield its rows, those hit, and their positions."""
+        """Group slots by segment.
+
+        Yield the rows of each segment, the positions of the wanted rows in it, and
+        their positions in ``slots``.
+        """
         runs = self.runs[stream]
         ids = np.array([run.segment.id for run in runs])
         first = np.array([run.first_slot for run in runs])
@@ -163,7 +167,7 @@ class WindowStore:
         return int(count_after(entries, run.first_slot, run.segment.rows, horizon))
 
     def _taken_out(self, stream: int, moving: list[Run]) -> Iterator[pa.RecordBatch]:
-        """Yield the survivors of runs that are given up, one run at a time."""
+        """Remove runs; yield the rows of each run that have not expired."""
         for run in moving:
             survivors = self._survivors(stream, run)
             self.rings[stream].bury(run.first_slot, run.segment.rows)

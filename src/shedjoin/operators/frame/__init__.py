@@ -1,1 +1,1 @@
-"""What all joins share: the protocol, the step, the commit and joined rows."""
+"""Parts that all kinds of joins share: protocol, step, commit and joined rows."""

@@ -1,8 +1,9 @@
 """Checks of what a policy returns, before the kernels read it.
 
 Kernels do not check the bounds of arrays. A user's policy may return an array that is
-too short, or None, or values that cannot be compared. The error names the verb. Answers
-are copied, because a policy may write its next answer into the same array.
+too short, or None, or values that cannot be compared. Then an error names the method of
+the policy, which is called a verb. What a policy returns is copied, because the policy
+may write its next result into the same array.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _NAN = (
 
 
 def scores(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
-    """Check scores: any number but NaN, which cannot be ordered."""
+    """Return scores as floats; raise if one is NaN, which cannot be ordered."""
     found = _numbers(policy, verb, given, rows)
     if np.isnan(found).any():
         what = f"{int(np.isnan(found).sum())} NaN among {rows} values"
@@ -35,7 +36,7 @@ def scores(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
 
 
 def choices(policy: Policy, verb: str, given: object, rows: int) -> BoolArray:
-    """Check an array of booleans, one for each row."""
+    """Return an array of booleans, one for each row; raise if it is none."""
     found = _array(policy, verb, given, rows)
     if found.dtype != np.bool_:
         raise _wrong(policy, verb, f"an array of {found.dtype}, not of bool")
@@ -45,7 +46,7 @@ def choices(policy: Policy, verb: str, given: object, rows: int) -> BoolArray:
 def chances(
     policy: Policy, verb: str, given: object, rows: int, *, least: float = 0.0
 ) -> FloatArray:
-    """Check probabilities, which must not be below ``least``."""
+    """Return probabilities as floats; raise if one is not from ``least`` to 1."""
     found = _numbers(policy, verb, given, rows)
     outside = found[~((found >= least) & (found <= 1.0))]
     if outside.size:
@@ -55,7 +56,7 @@ def chances(
 
 
 def counts(policy: Policy, verb: str, given: object, rows: int) -> IntArray:
-    """Check integers that are not negative."""
+    """Return integers as int64; raise if one is negative."""
     found = _array(policy, verb, given, rows)
     if found.dtype.kind not in "iu" or (rows and found.min() < 0):
         raise _wrong(policy, verb, f"{found.dtype} {found[:3]}..., not counts")
@@ -70,7 +71,11 @@ def _numbers(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
 
 
 def pace(policy: Policy) -> Pace:
-    """Check a pace: whole microseconds, and a decay that is finite and not negative."""
+    """Return the pace of a policy; raise if one of its values is not valid.
+
+    The maturity must be an integer from -1 on. The decay must be finite, and not
+    negative.
+    """
     given: Any = policy.pace
     if isinstance(given, Pace):
         values: tuple[Any, ...] = given

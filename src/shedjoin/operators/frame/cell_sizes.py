@@ -1,4 +1,4 @@
-"""Sizes of rows by the cell of their key, to share a budget in bytes."""
+"""Mean sizes of the rows of each cell of keys, to share a budget in bytes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from shedjoin.columns.census import Counts
 from shedjoin.types import IntArray
 
 _MOST = 62
-"""Halvings after which every count is zero."""
+"""After this number of halvings, every count is zero."""
 
 
 class CellSizes:
-    """Bytes of rows by stream and cell, learned from the census.
+    """Counts rows and their bytes by stream and cell, from each census.
 
-    All counts are halved after each window.
+    All counts are halved after each window, so that recent rows count more.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class CellSizes:
     def add(self, counts: Counts) -> None:
         """Add a census, unless it has no bytes.
 
-        It has none if the budget was in rows when it was counted.
+        A census has no bytes if the budget was in rows when the census was taken.
         """
         if not counts.size.any():
             return
@@ -50,9 +50,10 @@ class CellSizes:
         np.add.at(self._bytes, at, counts.size)
 
     def of(self, held: IntArray, more: int) -> IntArray:
-        """Bytes of ``held`` rows, each with ``more`` bytes beside its columns.
+        """Bytes of ``held`` rows by stream and cell.
 
-        If too few rows of a cell have come, its rows are taken to be of mean size.
+        Each row takes ``more`` bytes in addition to its columns. If no row of a cell
+        was counted lately, the mean size of all rows of the stream is used.
         """
         rows, size = self._rows, self._bytes
         mean = size.sum(axis=1) // np.maximum(rows.sum(axis=1), 1)

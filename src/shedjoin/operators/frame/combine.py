@@ -21,11 +21,16 @@ class Met(NamedTuple):
 
 
 SameKeys: TypeAlias = Callable[[JoinSpec, Sequence[Met]], BoolArray]
-"""Function that says which matched rows go together by their true keys."""
+"""Function that returns, for each combination of matched rows, whether all of its rows
+have the same key."""
 
 
 def equal_keys(spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
-    """Compare the true keys: different keys of several columns may share a hash."""
+    """For each combination of matched rows, whether its key columns are equal.
+
+    Rows are matched by a hash of their key columns. Different keys may have the same
+    hash.
+    """
     same = np.ones(met[0].at.size, np.bool_)
     places = [pa.array(each.at) for each in met]
     for names in zip(*(stream.keys for stream in spec.streams), strict=True):
@@ -44,10 +49,10 @@ def combine_rows(
     tags: Met | None = None,
     same_keys: SameKeys = equal_keys,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the joined rows of matched rows, which are given by stream.
+    """Yield joined rows; ``met`` has the matched rows of each stream.
 
     ``tags`` holds the columns that the join itself adds to each result, if there are
-    any.
+    any. If keys were matched by a hash, ``same_keys`` compares the keys themselves.
     """
     parts = [*met] if tags is None else [*met, tags]
     if not spec.direct:
@@ -57,7 +62,7 @@ def combine_rows(
 
 
 def joined_columns(spec: JoinSpec, parts: Sequence[Met]) -> Iterator[pa.RecordBatch]:
-    """Take the rows of all streams; in halves if a column would overflow."""
+    """Yield joined rows as one batch, or as more if a column would be too large."""
     places = [pa.array(met.at) for met in parts]
     # Columns that the join itself adds come last.
     origins = [-1 if c.stream is None else c.stream for c in spec.output]

@@ -1,8 +1,8 @@
-"""Whether results of a shard are missing, and whether it is known how many.
+"""Whether results of a shard are missing, and whether their number can be estimated.
 
-A row that was shed may be missed until the watermark proves that nothing can match it
-any more. Until then the recall is an estimate, or unknown. All joins keep track of that
-here.
+After a row was shed, results may be missing until the watermark shows that no arrival
+can match the row any more. Until then, the recall is an estimate, or unknown. All kinds
+of joins use :class:`Completeness` to record until when this is so.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _NEVER = -(1 << 62)
 
 
 class Measured(NamedTuple):
-    """Results that were found, and estimates of those that were missed.
+    """Results that a micro-batch found, and estimates of those that it missed.
 
-    ``so_far`` has the variances of all that was ever missed. ``off`` and
-    ``importance_off`` are standard deviations of what is missed in this micro-batch
-    because of errors that are the same in all micro-batches. Such standard deviations
-    are added up.
+    ``so_far`` has the variances of all results missed since the start of the query.
+    ``off`` and ``importance_off`` are standard deviations of the results missed in this
+    micro-batch. They are only those of errors that are the same in all micro-batches.
+    Over micro-batches, these standard deviations are added up, not their squares.
     """
 
     results: float
@@ -41,7 +41,7 @@ NOTHING = Measured(0.0, 0.0)
 
 
 class Completeness:
-    """Keeps track of what was shed, and sums up what was missed.
+    """Records until when shed rows could match, and sums up the missed results.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Completeness:
 
     @staticmethod
     def of(directory: Directory | None) -> Completeness:
-        """Read the facts from the directory of any kind of join."""
+        """Restore from the directory of any kind of join."""
         own = {} if directory is None else directory.own
         if _FACTS in own:
             return Completeness(own[_FACTS])
@@ -86,7 +86,7 @@ class Completeness:
         }
 
     def begin(self, horizon_us: int) -> None:
-        """Begin a micro-batch; rows up to the horizon cannot be matched any more."""
+        """Begin a micro-batch; rows with times up to ``horizon_us`` have expired."""
         self._untold = {
             reason: until
             for reason, until in self._untold.items()
@@ -97,30 +97,37 @@ class Completeness:
             self._was_complete = self._shed_us <= horizon_us
 
     def note_came(self, latest_us: int) -> None:
-        """Note that rows up to this time have come."""
+        """Record the latest time of the rows that have come."""
         self._came_us = max(self._came_us, latest_us)
 
     def note_shed_of_all(self, clock_us: int) -> None:
-        """Note that any rows so far may have been shed, or may not all have met.
+        """Record that results may be missing for all rows that have come so far.
 
-        The clock may be behind these rows, because it follows the slower stream.
+        Some of these rows may be later than the clock, because the clock is held back
+        by the slower stream.
         """
         self.note_shed(max(clock_us, self._came_us))
 
     def note_shed(self, until_us: int) -> None:
-        """Note that rows up to this time were shed, or did not all meet."""
+        """Record that results are missing for rows with times up to ``until_us``.
+
+        These rows were shed, or were not compared with all rows that they match.
+        """
         self._shed_us = max(until_us, self._shed_us or until_us)
 
     def note_untold(self, reason: int, until_us: int) -> None:
-        """Note that it is unknown what rows up to this time have missed, and why."""
+        """Record that the results missed by rows up to a time cannot be estimated.
+
+        ``reason`` is a code of ``shedjoin.spec.recall``.
+        """
         before = self._untold.get(str(reason), until_us)
         self._untold[str(reason)] = max(until_us, before)
 
     def note_before(self, latest_us: int) -> None:
-        """Note that results missed by rows that were shed before are not counted.
+        """Record that no estimate covers the rows that were shed before.
 
-        If it is unknown when these rows were shed, it may have been up to
-        ``latest_us``.
+        If the stored state does not have the time up to which rows were shed,
+        ``latest_us`` is used.
         """
         if self.shed:
             until = latest_us if self._shed_us is None else self._shed_us
@@ -134,7 +141,7 @@ class Completeness:
 
     @as_step
     def of_whole(self, step: Step, horizon_us: int) -> Running:
-        """Run a step that sheds nothing, and report what is known of its recall."""
+        """Run a step that sheds no rows, and add its recall to its report."""
         self.begin(horizon_us)
         yield from step
         report = step.report
@@ -145,16 +152,17 @@ class Completeness:
     def told(
         self, report: Report, measured: Measured, *, skips: bool, reason: int = EXACT
     ) -> Report:
-        """Add to a report what is known of the recall of its micro-batch.
+        """Return a report with the recall of its micro-batch, and that so far.
 
-        ``skips`` says whether the micro-batch leaves something out. If it is unknown
-        what that has missed, ``reason`` says why. What is left out for longer was noted
-        before.
+        ``skips`` says whether the micro-batch itself may miss results. If their number
+        cannot be estimated, ``reason`` is the code of the reason. If rows that were
+        shed can match in later micro-batches as well, :meth:`note_shed` or
+        :meth:`note_untold` must have been called before.
         """
         self.shed = self.shed or any(report.shed)
         self._was_complete = self._was_complete and not skips
         code = ESTIMATED
-        # If no rows come, nothing is missed.
+        # If no rows and no changes of a relation come, no results are missed.
         if self._was_complete or not (any(report.seen) or report.changes):
             code, measured = EXACT, _nothing_missed(measured)
         elif reason or self._untold:

@@ -1,4 +1,4 @@
-"""The log of stored rows that left before they expired."""
+"""A log of the stored rows that are no longer residents, although not expired."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ _LOG = 0
 
 
 class Leaving(Protocol):
-    """Residents, some of which leave before they expire."""
+    """A store whose residents may be dropped before they expire."""
 
     gone: list[IntArray]
-    """Places of stored rows that have left, not yet written to the log."""
+    """Places of dropped rows that are not written to the log yet."""
 
     @property
     def dead_rows(self) -> int:
-        """Number of rows in segments that are not residents any more."""
+        """Number of stored rows that are not residents any more."""
 
     def dead(self) -> IntArray:
-        """Places of all these rows."""
+        """Places of all stored rows that are not residents any more."""
 
 
 class GoneLog(ChangeLog):
-    """Places of rows that are in segments but are not residents.
+    """Stores the places of rows that are in segments but are not residents.
 
-    Places in removed segments have no effect: segment numbers are never used again.
+    The log may contain places in removed segments. They have no effect, because
+    segment numbers are never used again.
 
     Parameters
     ----------
@@ -44,12 +45,16 @@ class GoneLog(ChangeLog):
         super().__init__(_LOG, "place", parts)
 
     def places(self, blobs: Blobs) -> IntArray:
-        """Read all places, sorted."""
+        """Read all places of the log, sorted and without duplicates."""
         found = [part.column("place").to_numpy() for part in self.read(blobs)]
         return np.unique(np.concatenate([np.zeros(0, np.int64), *found]))
 
     def write(self, store: Leaving, changes: Commit) -> None:
-        """Write which rows left, or all that are missing if that is less over time."""
+        """Write the places of rows dropped since the last call.
+
+        If the log has become much longer than needed, it is replaced by the places of
+        all dropped rows that are still in segments.
+        """
         gone = np.concatenate([np.zeros(0, np.int64), *store.gone])
         store.gone.clear()
         if self.is_long(gone.size, store.dead_rows):

@@ -1,4 +1,4 @@
-"""The protocol that engines use: a join is opened, stepped and committed."""
+"""The interface between engines and joins: open a join, run a step, commit it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from shedjoin.state.payload import Payload
 from shedjoin.state.workspace import Workspace
 
 BEGINNING_MS = -(1 << 52)
-"""A watermark before all times, for runs in which nothing is late."""
+"""A watermark before all event times, for runs in which no row is late."""
 
 _P = ParamSpec("_P")
 Running: TypeAlias = Generator[pa.RecordBatch, None, Report]
@@ -32,7 +32,7 @@ Running: TypeAlias = Generator[pa.RecordBatch, None, Report]
 class Step:
     """The joined rows of one micro-batch as an iterator, and then the report.
 
-    The state of the join is complete only when all results were taken.
+    The state of the join is complete only after the last result was taken.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Step:
         return self
 
     def __next__(self) -> pa.RecordBatch:
-        """Give the next batch of joined rows."""
+        """Return the next batch of joined rows."""
         try:
             return next(self._running)
         except StopIteration as end:
@@ -58,17 +58,17 @@ class Step:
 
     @property
     def report(self) -> Report:
-        """Counts of the micro-batch; raise if there may be more results."""
+        """Counts of the micro-batch; raise unless all results were taken."""
         if self._report is None:
             raise RuntimeError(
-                "the report of a step was asked for before all of its results were "
+                "the report of a step was read before the last of its results was "
                 "taken. Iterate over the step first."
             )
         return self._report
 
 
 def as_step(run: Callable[_P, Running]) -> Callable[_P, Step]:
-    """Make a function whose body is that of a step return a :class:`Step`."""
+    """Decorate a generator function, so that it returns a :class:`Step`."""
 
     @wraps(run)
     def begin(*args: _P.args, **kwargs: _P.kwargs) -> Step:
@@ -78,7 +78,7 @@ def as_step(run: Callable[_P, Running]) -> Callable[_P, Step]:
 
 
 Residents: TypeAlias = tuple[int, pa.RecordBatch]
-"""Rows of one stream that can still be matched."""
+"""The number of a stream, and rows of it that can still be matched."""
 Residing: TypeAlias = Iterator[Residents]
 
 
@@ -86,16 +86,16 @@ class GivenRelation(Protocol):
     """A relation that does not change. It comes with the join and is not stored."""
 
     def check(self, own: dict[str, Any]) -> None:
-        """Raise if stored rows came while the relation was another one."""
+        """Raise if rows were stored under another relation; ``own`` is stored."""
 
 
 class Opening(NamedTuple):
-    """What a join of one shard starts from.
+    """All that a join of one shard is opened from.
 
-    ``directory`` is None if there is no state yet. Then ``seed`` is used for the
-    buckets of the hash index. If ``opened``, the workspace already holds the state.
-    Otherwise the state is decoded from the blobs. A ``relation`` that does not change
-    is not a part of the state.
+    If there is no state yet, ``directory`` is None, and ``seed`` becomes the seed of
+    the buckets of the hash index. If ``opened`` is true, the workspace already holds
+    the decoded state. Otherwise, the state is decoded from ``blobs``. ``relation`` is a
+    relation that does not change. It is not a part of the state.
     """
 
     spec: JoinSpec
@@ -126,21 +126,21 @@ class Join(Protocol):
         """The residents."""
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch and remove what has expired."""
+        """Join the arrivals of a micro-batch and remove expired residents."""
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Write the join's own blobs; return its own part of the directory."""
 
 
 class Outcome(NamedTuple):
-    """What a micro-batch yields, collected: joined rows and the report."""
+    """The joined rows of a micro-batch in a list, and its report."""
 
     results: list[pa.RecordBatch]
     report: Report
 
     @staticmethod
     def of(step: Step, *, collect: bool = True) -> Outcome:
-        """Run a whole step and collect what it yields, or only its report."""
+        """Run a whole step; collect its results, unless only the report is needed."""
         results = [batch for batch in step if collect]
         return Outcome(results, step.report)
 
@@ -156,9 +156,10 @@ def stored_directory(blobs: Blobs, spec: JoinSpec) -> Directory | None:
 def commit(
     join: Join, blobs: Blobs, former: str, control: dict[str, Any] | None = None
 ) -> tuple[str, int]:
-    """Write what a micro-batch changed; return the new token and the bytes written.
+    """Write the changes of a micro-batch; return the new token and the bytes written.
 
-    ``control`` is the record of control messages.
+    ``former`` is the token of the state before, or empty if there was none. ``control``
+    is the record of control messages.
     """
     changes = Commit(blobs, former)
     if not former:
@@ -184,7 +185,10 @@ def pass_time(
     watermark_ms: int,
     control: dict[str, Any],
 ) -> int:
-    """Move the watermark of a state without rows; return the bytes written."""
+    """Advance the watermark of a state without opening it; return the bytes written.
+
+    This is for a state without rows. If nothing has changed, no bytes are written.
+    """
     changes = Commit(blobs, directory.token)
     watermark_ms = max(watermark_ms, directory.watermark_ms)
     moved = directory._replace(watermark_ms=watermark_ms, control=control)

@@ -1,4 +1,7 @@
-"""The models of one shard: the words that they work in, and their stored form."""
+"""Keeps the models of one shard: the array that they use, and its stored form.
+
+All that models have learned is in one array of 64-bit integers, called words.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ _MODELS = "models"
 
 
 class KeptModels:
-    """Holds the models of a shard.
+    """Opens, resets, enlarges and writes the models of a shard.
 
     Parameters
     ----------
@@ -25,7 +28,7 @@ class KeptModels:
         What :meth:`write` returned when it was stored; empty if nothing was learned
         yet.
     make : function
-        Makes models that use the words it is given.
+        Makes models that keep all they learn in a given array of words.
     words : int
         Number of words of new models.
     """
@@ -40,7 +43,7 @@ class KeptModels:
         self._workspace = opening.workspace
         self._make = make
         self.forgotten = bool(own) and "learned_words" not in own
-        """Whether the stored models are of a former version, which cannot be read."""
+        """Whether the stored models are of an older format, which cannot be read."""
         if self.forgotten:
             found = self._workspace.new_array(_MODELS, words)
             self._log = ModelsLog(own["models"])
@@ -55,13 +58,13 @@ class KeptModels:
         self.models = make(found)
 
     def begin(self, first_us: int) -> None:
-        """Drop all that was learned; the first arrival comes now."""
+        """Drop all that was learned; ``first_us`` is the time of the first arrival."""
         self.models.words[:] = 0
         self.models = self._make(self.models.words)
         self.models.begin(first_us)
 
     def make_room(self) -> bool:
-        """Make room for more keys if too many come; return whether it was needed."""
+        """Enlarge the models if they have too many keys; return whether they did."""
         if not self.models.is_crowded:
             return False
         former = self.models
@@ -72,6 +75,6 @@ class KeptModels:
         return True
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write what has changed; return the part of the directory."""
+        """Write the changed words; return facts to store in the directory."""
         self._log.write(self.models.words, changes)
         return {"models": self._log.parts, "learned_words": self.models.words.size}

@@ -1,7 +1,4 @@
-"""What a shard may hold, how fast it may work, and how its clock moves.
-
-All operators under a budget follow these rules.
-"""
+"""Rules that all joins with a budget follow: usable memory, pace of work and clock."""
 
 from __future__ import annotations
 
@@ -11,15 +8,15 @@ from typing import NamedTuple
 from shedjoin.spec.budget import Budget
 
 USABLE = 0.8
-"""Part of a budget in bytes that residents may use. The rest is for rows that left
-lately and for free slots, so that a segment need not be rewritten for every row that is
-shed."""
+"""Part of a budget in bytes that residents may use. The rest is for free slots, and for
+dropped rows that are still in segments. So a segment need not be rewritten for every
+row that is shed."""
 TYPICAL_ROW_BYTES = 256
-"""Size of a row, as long as none is known."""
+"""Size that is assumed for a row until the first row has come."""
 
 
 def usable_of(budget: Budget, share: int) -> int:
-    """Rows or bytes of a share that residents may use.
+    """Rows or bytes that residents may use of a shard's share of the budget.
 
     >>> usable_of(Budget(memory="1 kB"), 1000), usable_of(Budget(rows=1000), 1000)
     (800, 1000)
@@ -28,13 +25,15 @@ def usable_of(budget: Budget, share: int) -> int:
 
 
 class Paced(NamedTuple):
-    """Work that was done under a throttle lately, and work that was meant."""
+    """Recent work under a throttle: that which was done, and that which was planned."""
 
     done: float = 0.0
     meant: float = 0.0
 
     def ratio(self, least: float, most: float) -> float:
-        """Work done over work meant; not 1, as expected matches are estimates.
+        """Work done divided by work planned, limited to ``least`` and ``most``.
+
+        It can differ from 1, because the plan uses estimates of the expected matches.
 
         >>> Paced(3.0, 2.0).ratio(0.5, 2.0), Paced(9.0, 2.0).ratio(0.5, 2.0)
         (1.5, 2.0)
@@ -46,9 +45,9 @@ class Paced(NamedTuple):
 def advanced(clock: int, latest: Sequence[int], reached: int, lead: int) -> int:
     """Clock of a shard after rows have come.
 
-    It is the greatest time seen, but at most the ``lead`` after the time that all
-    streams have ``reached``. So a row from the far future does not make all others old.
-    The clock never goes back.
+    The clock is the greatest time in ``latest``, but at most ``lead`` after the time
+    that all streams have ``reached``. So one row with a time far in the future does not
+    make all other rows old. The clock never goes back.
 
     >>> advanced(5, [9, 100], reached=9, lead=3), advanced(20, [9, 100], 9, 3)
     (12, 20)

@@ -1,4 +1,4 @@
-"""The stored form of models: a log of the words that changed."""
+"""The stored form of models: a log of the words of their array that changed."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _LOG = 1
 
 
 class ModelsLog(ChangeLog):
-    """Words of the models that changed.
+    """Writes and reads the words of models; a word is a 64-bit integer.
 
     Parameters
     ----------
     parts : sequence
         The stored parts.
     words : array, optional
-        The models as they are stored.
+        The words of the models as they are stored.
     log : int
-        Number of the log within the shard.
+        Number of the log within the shard; each log has its own numbers of blobs.
     """
 
     def __init__(
@@ -37,16 +37,17 @@ class ModelsLog(ChangeLog):
         self._stored = np.zeros(0, np.int64) if words is None else words.copy()
 
     def restore(self, words: IntArray, blobs: Blobs) -> None:
-        """Copy everything that is stored into the words of models."""
+        """Copy all stored words into an array of words."""
         for part in self.read(blobs):
             at, word = (column.to_numpy() for column in part.select(["at", "word"]))
             words[at] = word
         self._stored = words.copy()
 
     def write(self, words: IntArray, changes: Commit) -> None:
-        """Write the words that changed, or all that are not zero if that is less.
+        """Write the words that changed since the last call.
 
-        If models have another size than the stored ones, all words are written.
+        If the log has become much longer than the models, it is replaced by all words
+        that are not zero. The same is done if the size of the models has changed.
         """
         if self._stored.size != words.size:
             self.forget(changes)

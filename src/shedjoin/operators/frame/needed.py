@@ -1,4 +1,4 @@
-"""What an exact join would hold now, counted without keeping its rows."""
+"""Counts the rows and bytes that an exact join would hold, without holding them."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from shedjoin.types import IntArray
 
 _NEEDED = "needed"
 _PARTS = 64
-"""Number of stretches of time in a window. Rows of a stretch are taken to expire evenly
-from the time of its first row to that of its last."""
+"""Number of stretches of time in a window. The rows of a stretch are counted as if
+their times were spread evenly from its first row to its last."""
 _SHORTEST_US = 1000
 _MOST = 160
-"""Limit of the stretches of a run. If there are more, pairs of older ones are
+"""Limit of the stretches of a run. If there are more, pairs of older stretches are
 merged."""
 _RUNS = 64
-"""Limit of the runs of a stream. If there are more, two neighbours are merged."""
+"""Limit of the runs of a stream. If there are more, two adjacent runs are merged."""
 
 
 class _Stretch(NamedTuple):
@@ -42,7 +42,7 @@ class _Stretch(NamedTuple):
     last_us: int
 
     def alive(self, expired_us: int) -> int:
-        """Number of rows that have not expired, if all come evenly."""
+        """Number of rows from ``expired_us`` on, if times are spread evenly."""
         whole = self.last_us + 1 - self.first_us
         left = min(max(self.last_us + 1 - expired_us, 0), whole)
         return self.rows * left // whole
@@ -61,7 +61,7 @@ _Held: TypeAlias = dict[int, _Stretch]
 
 @dataclass(slots=True)
 class _Books:
-    """Runs of slots of one stream, and the rows of each by stretches of time."""
+    """Runs of slots of one stream, and the rows of each run by stretches of time."""
 
     end: int = 0
     slots: int = 0
@@ -87,7 +87,7 @@ class _Books:
         self.coming = []
 
     def tidy(self) -> None:
-        """Move the runs that the exact join would move to the end."""
+        """Move those runs to the end that the exact join would move as well."""
         moving = worth_moving(self.runs, self.end)
         if not moving:
             return
@@ -112,7 +112,10 @@ class _Books:
         self.held = [self.held[place] for place in left]
 
     def _count_as_one(self) -> None:
-        """Merge the neighbours with the fewest rows, the oldest ones among equals."""
+        """Merge the two adjacent runs that have the fewest rows together.
+
+        If several pairs have equally few rows, the oldest pair is merged.
+        """
         rows = np.array([run.segment.rows for run in self.runs])
         at = int(np.argmin(rows[:-1] + rows[1:]))
         one, other = self.runs[at : at + 2]
@@ -136,8 +139,8 @@ class Needed:
     own : dict
         What :meth:`facts` returned when it was stored; empty if there was nothing.
     entry_bytes : sequence of int, optional
-        Bytes that the exact join takes for a row of each stream beside the row itself.
-        By default it has a ring of slots.
+        Bytes that the exact join uses for each row of a stream, in addition to the row
+        itself. By default, the bytes of a ring of slots are counted.
     """
 
     def __init__(
@@ -170,8 +173,8 @@ class Needed:
     def add(self, came: Ordered) -> None:
         """Count arrivals.
 
-        For a join through a relation nothing is counted, because the rows that it
-        keeps, and the bytes of the relation, depend on the relation.
+        In a join through a relation, nothing is counted: the number of rows that the
+        exact join would hold depends on the relation.
         """
         if self._spec.relation is not None:
             return
@@ -188,13 +191,14 @@ class Needed:
     def arrive(self) -> None:
         """End one micro-batch, or one segment of residents.
 
-        The exact join drops the rows that were counted for it as a whole.
+        The rows counted since the last call become one run, since the exact join would
+        store them as one segment and drop this segment as a whole.
         """
         for books in self._books:
             books.arrive()
 
     def end(self, watermark_ms: int) -> dict[str, int]:
-        """Remove what has expired; return what is left, as fields of the report."""
+        """Remove expired rows; return the rows and bytes left, as report fields."""
         if self._spec.relation is not None:
             return {}
         self.arrive()
@@ -213,7 +217,7 @@ class Needed:
 
 
 def _facts(books: _Books, width_us: int) -> list[Any]:
-    """Facts to store; times are short numbers, counted from the start of a stretch."""
+    """Facts to store; times are counted from the start of their stretch."""
     runs = [
         [
             *(run.first_slot, *run.segment[2:], run.alive),
@@ -244,7 +248,7 @@ def _stretches(time: IntArray, width_us: int) -> _Held:
 
 
 def _sum(each: Iterable[_Held]) -> _Held:
-    """Add up stretches; if there are too many, older ones are merged."""
+    """Add up stretches; if there are too many, older stretches are merged."""
     total: _Held = {}
     for held in each:
         for part, rows in held.items():
@@ -255,9 +259,9 @@ def _sum(each: Iterable[_Held]) -> _Held:
 
 
 def _coarser(held: _Held) -> _Held:
-    """Merge neighbouring stretches, except those of the last window.
+    """Merge pairs of adjacent stretches, except the latest ``_PARTS``.
 
-    The latest rows expire last, and then their exact stretches matter.
+    The latest rows expire last. When they do, the exact stretches are needed.
     """
     parts = sorted(held)
     old = parts[:-_PARTS]

@@ -1,4 +1,4 @@
-"""All arrivals of a micro-batch in one order: (time, stream, digest, position)."""
+"""Sorts all arrivals of a micro-batch by (time, stream, digest, position)."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _ROUNDING = 8
 _BITS = 63
 _Column = TypeVar("_Column", IntArray, FloatArray)
 PART_ROWS, PART_BYTES = 1 << 20, 48 << 20
-"""Limits of the arrivals that are joined at once. Only these are copied into memory;
-all others stay where they were delivered."""
+"""Limits of a part, the arrivals that are joined at once. Only one part at a time is
+copied into memory. The other arrivals stay in the batches that were delivered."""
 
 
 class Ordered(NamedTuple):
-    """Arrivals as columns; ``origin`` is the row in the batch of its stream."""
+    """Arrivals as columns; ``origin`` is the position in the batch of the stream."""
 
     stream: IntArray
     key: IntArray
@@ -38,10 +38,10 @@ class Ordered(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """Rows as delivered, which of them are taken, and hot columns of these.
+    """A batch as delivered, the rows of it that are not late, and their hot columns.
 
-    Rows that are left out stay in place: selecting the others would copy a whole
-    micro-batch into memory.
+    Hot columns are key and time. Late rows stay in the batch: to remove them, a whole
+    micro-batch would have to be copied.
     """
 
     rows: pa.RecordBatch
@@ -49,12 +49,12 @@ class _Piece(NamedTuple):
     hot: Hot
 
     def sizes(self) -> IntArray:
-        """Bytes of each row that is taken."""
+        """Bytes of each row that is not late."""
         sizes = row_sizes(self.rows)
         return sizes if self.taken is None else sizes[self.taken]
 
     def select(self, at: IntArray) -> pa.RecordBatch:
-        """Select some of the rows that are taken."""
+        """Select some of the rows that are not late, by their positions among these."""
         if self.taken is not None:
             at = self.taken[at]
         elif at.size == self.rows.num_rows:
@@ -73,7 +73,7 @@ class _Delivered(NamedTuple):
 
 
 class Timely:
-    """Arrivals of a micro-batch that are not late, still as they were delivered.
+    """Arrivals of a micro-batch that are not late, in the batches as delivered.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Timely:
     late_ms : int
         Rows up to this time are late.
     index_bytes : int
-        What a resident takes from a budget in bytes beside its row.
+        Bytes that a resident takes from a budget in bytes, in addition to its row.
     """
 
     def __init__(
@@ -122,9 +122,10 @@ class Timely:
             start = end
 
     def _ends(self, order: IntArray, time: IntArray) -> Iterator[int]:
-        """Yield the ends of parts, by the size of each row: large ones may be adjacent.
+        """Yield the ends of parts, so that no part exceeds the limits.
 
-        An instant is cut only if it is larger than a part.
+        The size of each row counts, not the mean, because large rows may be adjacent.
+        Rows of one instant are divided only if they do not fit into one part.
         """
         sizes = self._sizes_if_many()
         end = 0
@@ -142,7 +143,7 @@ class Timely:
             yield end
 
     def _sizes_if_many(self) -> npt.NDArray[np.int32] | None:
-        """Bytes of each row as delivered; None if all fit into one part."""
+        """Bytes of each row, in the order of delivery; None if all fit into a part."""
         pieces = [piece for own in self._pieces for piece in own]
         if sum(piece.rows.nbytes for piece in pieces) <= PART_BYTES:
             return None
@@ -155,7 +156,7 @@ class Timely:
         return sizes
 
     def _part(self, order: IntArray) -> Ordered:
-        """Arrivals at some positions; positions count all arrivals as delivered."""
+        """Arrivals at some positions; the positions are in the order of delivery."""
         wanted, place = np.arange(order.size), order
         if order.size < sum(self.taken):
             wanted = np.sort(order)
@@ -214,7 +215,7 @@ class Timely:
         return importance_of(IMPORTANCE_COLUMN if given else None, rows)
 
     def _sizes(self, rows: pa.RecordBatch | None) -> IntArray:
-        """What each row takes from the budget."""
+        """Size of each row, in the unit of the budget: bytes, or 1 per row."""
         if rows is None:
             return np.zeros(0, np.int64)
         if not self._in_bytes:
@@ -228,7 +229,7 @@ class Timely:
 
 
 def _cut(ends: Iterator[int], also: Sequence[int]) -> Iterator[int]:
-    """Yield the ends of parts, and other cuts between them."""
+    """Yield the ends of parts, and the cuts in ``also``, in order."""
     start = 0
     for end in ends:
         yield from sorted({at for at in also if start < at < end} | {end})
@@ -236,7 +237,10 @@ def _cut(ends: Iterator[int], also: Sequence[int]) -> Iterator[int]:
 
 
 def _by_time(time: IntArray) -> IntArray:
-    """Sort positions by (time, position), if possible faster than by a stable sort."""
+    """Sort positions by (time, position).
+
+    If both fit into one integer, sorting these integers is faster than a stable sort.
+    """
     bits = max(1, time.size - 1).bit_length()
     if not time.size or int(time.max()) - int(time.min()) >= 1 << (_BITS - bits):
         return np.argsort(time, kind="stable")
@@ -249,7 +253,7 @@ def _by_time(time: IntArray) -> IntArray:
 
 
 def _joined(columns: list[_Column], place: IntArray) -> _Column:
-    """Concatenate and reorder columns; constant ones need not be reordered."""
+    """Concatenate and reorder columns; a constant column need not be reordered."""
     together = np.concatenate(columns)
     if (together == together[0]).all():
         return together

@@ -1,6 +1,6 @@
-"""What a stored state holds: its residents, and the numbers of its blobs.
+"""Reads the residents of a stored state, and the numbers of its blobs.
 
-An operator that takes over the state of another one reads it in this way.
+One kind of join uses this to continue with the state of another kind.
 """
 
 from __future__ import annotations
@@ -30,9 +30,10 @@ def residing(
     segments: Iterable[Segment],
     gone: IntArray = _NOWHERE,
 ) -> Residing:
-    """Yield the rows of segments that have not expired, except those that are gone.
+    """Yield the residents among the rows of segments, segment by segment.
 
-    ``gone`` are the places of these. Segments without residents are left out.
+    Rows that have expired are left out, and so are rows whose places are in ``gone``.
+    Segments without residents are skipped.
     """
     for segment in segments:
         stream = segment.stream
@@ -45,6 +46,6 @@ def residing(
 
 
 def numbers_of(directory: Directory, *logs: Iterable[Sequence[int]]) -> list[int]:
-    """Numbers of the segments in a directory, and of the parts of logs."""
+    """Numbers of the blobs of a directory's segments, and of the parts of logs."""
     segments = [segment.id for segment in directory.segments]
     return [*segments, *(number for log in logs for number, *_ in log)]

@@ -1,4 +1,4 @@
-"""Matches of a chunk of arrivals as joined rows, with the payload of all streams."""
+"""Builds joined rows from the matches of a chunk of arrivals."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ from shedjoin.types import IntArray
 
 ROOM = 1 << 17
 ROOM_BYTES = 32 << 20
-"""Matches that are gathered at once: enough for speed, few enough for memory."""
+"""Limits of the results that are built at once, in rows and in bytes. Fewer results
+would be slower to build, and more would take more memory."""
 
 Parts: TypeAlias = Iterator[tuple[pa.RecordBatch, IntArray, IntArray]]
-"""For each segment: its rows, those asked for, and their positions in the request."""
+"""For each segment: its rows, the positions in it of the rows asked for, and their
+positions in the request."""
 
 
 class Kept(Protocol):
@@ -28,13 +30,14 @@ class Kept(Protocol):
     spec: JoinSpec
 
     def by_segment(self, stream: int, slots: IntArray) -> Parts:
-        """Group residents of a stream by segment."""
+        """Group residents of a stream by segment, given their slots."""
 
 
 def room_for(chunk: Chunk, stored: Iterable[Iterable[Segment]]) -> int:
-    """Number of matches to gather at once, by the mean size of a result.
+    """Number of matches to gather at once, given the mean size of a result.
 
-    ``stored`` holds the segments of each other stream.
+    The mean size follows from the rows of ``chunk``, and from ``stored``, which holds
+    the segments of each of the other streams.
     """
     size = chunk.rows.nbytes // chunk.rows.num_rows
     return room_within(size + sum(map(row_bytes, stored)))
@@ -55,7 +58,11 @@ def room_within(size: int) -> int:
 def gather_results(
     kept: Kept, chunk: Chunk, arrival: IntArray, slots: Mapping[int, IntArray]
 ) -> Iterator[pa.RecordBatch]:
-    """Yield joined rows: one stream is read segment by segment, others at once."""
+    """Yield joined rows of arrivals and residents, which are given by their slots.
+
+    The rows of the last stream of ``slots`` are read segment by segment. Those of the
+    other streams are read before, all at once.
+    """
     *some, last = slots
     taken = {
         stream: gathered(kept.by_segment(stream, slots[stream]), arrival.size)
@@ -69,7 +76,7 @@ def gather_results(
 
 
 def gathered(found: Parts, count: int) -> pa.RecordBatch:
-    """Restore the order of rows that were grouped by segment."""
+    """Return rows that were grouped by segment, in the order of the request."""
     parts, places = [], []
     for rows, hit, at in found:
         parts.append(rows.take(pa.array(hit)))

@@ -1,4 +1,8 @@
-"""Runs of slots: residents that are dropped and moved as one."""
+"""Runs of slots in the exact join, and the rules when to rewrite them.
+
+A run is a range of slots whose rows are in one segment. It is dropped or moved as a
+whole.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +35,10 @@ class Run(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """All that the exact join stores besides the rows, in slot order.
+    """All that the exact join stores besides the rows.
 
-    ``ends`` are the next slots to assign, by stream. ``seed`` is that of the buckets.
+    ``runs`` are in slot order. ``ends`` are the next slots to assign, by stream.
+    ``seed`` is the seed of the buckets of the hash index.
     """
 
     runs: tuple[Run, ...]
@@ -61,12 +66,13 @@ class Stored(NamedTuple):
 
 
 def worth_moving(runs: Sequence[Run], end: int) -> list[Run]:
-    """Runs of one stream, in slot order, to rewrite at the end of the window.
+    """Runs of one stream whose rows should be rewritten into a new run at the end.
 
-    There are two reasons to rewrite, both with a constant amortised cost per row.
-    *Cleaning*: more than half of the slots are dead, because a few rows of an old
-    segment live longer and hold the ring back. Then the survivors of the oldest
-    segments move. *Merging*: small segments become one (see ``newest_to_merge``).
+    ``runs`` are in slot order, and ``end`` is the next slot to assign. There are two
+    reasons to rewrite. Both cost a constant amortised time per row. *Cleaning*: a few
+    rows of an old segment live longer than the others, so that more than half of the
+    slots are unused. Then the remaining rows of the oldest segments are rewritten.
+    *Merging*: small segments are merged into one (see ``newest_to_merge``).
     """
     if not runs:
         return []
@@ -83,7 +89,9 @@ def worth_moving(runs: Sequence[Run], end: int) -> list[Run]:
 
 
 def slots_for(span: int, slots: int) -> int:
-    """Number of slots of a ring for rows that span so many; it had ``slots`` before.
+    """Number of slots that a ring should have; it had ``slots`` before.
+
+    ``span`` is the number of slots from the oldest slot in use to the newest.
 
     >>> slots_for(1000, 0), slots_for(1500, 1024), slots_for(1500, 8192)
     (1024, 2048, 8192)

@@ -1,8 +1,8 @@
-"""One budget over all shards: the share of each shard, by what came to all.
+"""Divides one budget among all shards, by the rows that came to each of them.
 
 Shards do not communicate. Each of them receives the census of all arrivals, keeps the
 counts of the last window, and computes the same division. The shares add up to the
-budget at any time. A share changes in the micro-batch whose rows are the reason.
+budget at any time. The rows of a micro-batch change the shares in the same micro-batch.
 """
 
 from __future__ import annotations
@@ -32,23 +32,25 @@ from shedjoin.types import BoolArray, IntArray
 
 _CENSUS = "census"
 _LOG = 1 << 40
-"""Its blobs have numbers far below those of other logs."""
+"""Number of the log of the census. Its blobs have numbers far below those of other
+logs."""
 _SLOTS = 16
-"""Slots that are kept. A window has eight slots, if it is longer than some seconds."""
+"""Number of slots of time whose counts are kept. A slot is an eighth of the window, but
+at least a second."""
 _PART = 2
 """Slots in the last part of a window."""
 _MOST = 32
-"""Limit of the changes of the division within a micro-batch."""
+"""Limit of the number of divisions that are computed for one micro-batch."""
 _STEADY = 16
-"""A share must change by more than 1 / 16 before rows are joined under the new one."""
+"""Within a micro-batch, a new share is used only if it differs by more than 1 / 16."""
 _NEVER = -(1 << 62)
 
 
 class Share(NamedTuple):
     """What a shard may hold from a time on, in rows or bytes.
 
-    ``others`` is what it might hold with other budgets, which are the whole budget
-    times ``FACTORS``.
+    ``others`` are the shares that the shard would have with other budgets. These
+    budgets are the whole budget times ``FACTORS``.
     """
 
     since_us: int
@@ -66,7 +68,7 @@ def _differ(size: int, before: int) -> bool:
 
 
 class Sharing:
-    """The share of one shard.
+    """Computes the share of one shard from each census.
 
     Parameters
     ----------
@@ -75,7 +77,7 @@ class Sharing:
     own : dict
         What :meth:`write` returned when it was stored; empty if there was nothing.
     index_bytes : int
-        Bytes that a row takes from a budget in bytes beside its columns.
+        Bytes that a row takes from a budget in bytes, in addition to its columns.
     """
 
     def __init__(
@@ -108,7 +110,7 @@ class Sharing:
         return found
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write the counts that have changed; return the part of the directory."""
+        """Write the counts that have changed; return facts for the directory."""
         if not self.is_shared:
             self._log.forget(changes)
             return {}
@@ -121,11 +123,11 @@ class Sharing:
         return {_CENSUS: facts}
 
     def arrive(self, blobs: Iterable[Blob], watermark_ms: int) -> list[Share]:
-        """Read the census of a micro-batch; return shares, each from some time on.
+        """Read the census of a micro-batch; return its shares, in order of time.
 
-        Joining arrivals in parts takes time, so small changes are left out. ``now`` is
-        the share at the end of the micro-batch. The shares of that time add up to the
-        budget.
+        A new share begins a new part of the arrivals, and every part costs time. So
+        small changes are left out. ``now`` becomes the share at the end of the
+        micro-batch. At that time, the shares of all shards add up to the budget.
         """
         if not self.is_shared:
             self.now = self._share()
@@ -175,9 +177,9 @@ class Sharing:
         self._sizes = CellSizes(self._words[ring:], streams, cells)
 
     def _reached(self, counts: Counts, watermark: int) -> int:
-        """Latest slot, but at most one after the slot that all streams have reached.
+        """Latest slot of time, but at most one after that reached by all streams.
 
-        So a row from the far future does not make all other rows old.
+        So a row with a time far in the future does not make all other rows old.
         """
         for stream in range(len(self._latest)):
             own = counts.slot[counts.stream == stream]
@@ -191,7 +193,7 @@ class Sharing:
     def _count(
         self, counts: Counts, slot: IntArray, now: BoolArray, newest: int
     ) -> None:
-        """Advance to a slot, and count what came up to it."""
+        """Advance to slot ``newest``, and add the counts that ``now`` selects."""
         if self._newest > _NEVER:
             first = max(self._newest + 1, newest - _SLOTS + 1)
             self._ring[:, np.arange(first, newest + 1) % _SLOTS] = 0
@@ -204,7 +206,7 @@ class Sharing:
         ring = self._ring.reshape(-1)
         came = ring[place].astype(np.int64)
         np.add.at(came, of, counts.number[mine])
-        # While a stream has no rows, all rows of the others count in one slot.
+        # While a stream has no rows, all other rows count in one slot: limit its sum.
         ring[place] = np.minimum(came, np.iinfo(np.int32).max)
 
     def _share(self, since_us: int = _NEVER) -> Share:
@@ -216,11 +218,12 @@ class Sharing:
         else:
             own = self._budget.share(self._shard, self._spec.shards)
             size, *others = (int(each * own) for each in factors)
-        # Shards with different parts in force could together exceed the budget.
+        # While shards use different parts of the budget, a shard could get more than
+        # its share of the whole budget. Then all shards together could exceed it.
         return Share(since_us, min(size, others[WHOLE]), np.array(others))
 
     def _divided(self, budgets: Sequence[int]) -> list[int]:
-        """Divide budgets by what came; return this shard's share of each budget."""
+        """Divide budgets by the counted rows; return this shard's share of each."""
         shards = self._spec.shards
         held = np.array(
             [
@@ -246,7 +249,7 @@ class Sharing:
         return own
 
     def _since(self, stream: int, slots: int) -> IntArray:
-        """Rows of a stream in the last slots, by cell."""
+        """Number of rows of a stream in the last slots of time, by cell."""
         first = self._newest - min(slots, _SLOTS) + 1
         some = np.arange(first, self._newest + 1) % _SLOTS
         counted: IntArray = self._ring[stream, some].sum(axis=0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""One micro-batch of a join that keeps all residents, without an engine."""
+"""Joins one micro-batch, if all residents are kept until they expire."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import Payload
 
 TakenIn: TypeAlias = Callable[[Chunk], Iterator[pa.RecordBatch]]
-"""Joins arrivals with the residents of all other streams, in batches; then they become
-residents themselves."""
+"""Function that joins arrivals with the residents of all other streams, in batches, and
+then makes the arrivals residents."""
 
 
 class WindowedStore(Protocol):
-    """Residents of all streams, which stay until they expire."""
+    """Residents of all streams, which are kept until they expire."""
 
     spec: JoinSpec
     payload: Payload
@@ -34,13 +34,16 @@ class WindowedStore(Protocol):
         """Count the rows of a stream that an arrival can still match."""
 
     def tidy(self) -> None:
-        """Rewrite the segments for which that pays."""
+        """Rewrite segments that are too small, or hold few residents."""
 
     def ahead(self, first_new: int, watermark_ms: int) -> int:
-        """Count new rows that are more than the window ahead of all streams."""
+        """Count new rows that are ahead: later than all streams by over a window.
+
+        ``first_new`` is the first segment of the micro-batch.
+        """
 
     def expire(self, watermark_ms: int) -> None:
-        """Remove residents that nothing can match any more."""
+        """Remove residents that no arrival can match any more."""
 
 
 @as_step
@@ -51,13 +54,14 @@ def windowed_step(
     watermark_ms: int,
     admitted: Callable[[Chunk], Chunk] | None = None,
 ) -> Running:
-    """Join the arrivals of a micro-batch and remove what has expired.
+    """Join the arrivals of a micro-batch and remove expired residents.
 
-    Rows are late by the watermark of the micro-batch *before*, which the store
-    remembers. Residents expire by the present one. Both are Spark's own rules. Every
-    chunk first meets the residents of the other streams and then becomes resident
-    itself. So a result is found once, by the row of it that comes last. Rows of a chunk
-    that are not ``admitted`` do neither.
+    Arrivals are late if they are behind the watermark of the micro-batch *before*,
+    which the store remembers. Residents expire by the present watermark. Spark has the
+    same rules. Every chunk of arrivals is first joined with the residents of the other
+    streams. Then its rows become residents. So each result is found once, when the last
+    of its rows comes. ``admitted`` removes rows from a chunk. These rows are counted as
+    shed, and are neither joined nor stored.
     """
     store.tidy()
     streams = range(len(store.spec.streams))

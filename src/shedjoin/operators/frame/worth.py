@@ -13,7 +13,10 @@ _GREATEST = 1e150
 
 
 def combined(worth: Sequence[FloatArray], combine: Combine) -> FloatArray:
-    """Importance of results from that of their rows; infinite values are ignored.
+    """Importance of results, computed from that of their rows.
+
+    Infinite values mean that a stream has no importance, and are ignored. A result of
+    which all values are infinite has importance 1.
 
     >>> import numpy as np
     >>> rows = [np.array([2.0, np.inf]), np.array([5.0, np.inf])]
@@ -28,7 +31,7 @@ def combined(worth: Sequence[FloatArray], combine: Combine) -> FloatArray:
     elif combine == "max":
         found = np.where(says, each, -np.inf).max(axis=0)
     elif combine == "product":
-        with np.errstate(over="ignore"):  # sums of infinite ones would be NaN
+        with np.errstate(over="ignore"):  # an infinite product would make sums NaN
             found = np.where(says, each, 1.0).prod(axis=0).clip(-_GREATEST, _GREATEST)
     else:
         found = np.where(says, each, 0.0).sum(axis=0)

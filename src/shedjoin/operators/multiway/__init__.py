@@ -1,1 +1,1 @@
-"""The join by predicates: residents in sorted basic windows."""
+"""Joins by predicates, and joins of more than two streams with a memory budget."""

@@ -1,7 +1,7 @@
-"""Join of several streams or by predicates under a memory budget, for one shard.
+"""The join of several streams or by predicates with a memory budget, for one shard.
 
-Rows are stored in segments, as without a budget. Logs beside them record which rows of
-segments have left, and what the models have learned.
+Rows are stored in segments, as without a budget. Two logs are stored in addition: one
+of the places of evicted rows, and one of the changes of the models.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ from shedjoin.types import IntArray
 
 
 class BoundedJoin:
-    """The join of one shard, in which residents of all streams compete for room.
+    """The join of one shard, which sheds rows to stay within a memory budget.
 
     Parameters
     ----------
     opening : Opening
-        What the join starts from.
+        All that the join is opened from.
     payload : Payload
         Rows of the residents.
     """
@@ -63,7 +63,9 @@ class BoundedJoin:
         if opening.directory is not None and opening.directory.kind == self.kind:
             own = opening.directory.own
         if spec.shedding is None:
-            raise ParameterError("this join has no budget.", fix="pass budget=.")
+            raise ParameterError(
+                "this join has no budget.", fix="pass budget=Budget(...)."
+            )
         self.spec = spec
         self.payload = payload
         self.store = BoundedStore(spec, payload, opening.workspace, PARTS)
@@ -113,10 +115,10 @@ class BoundedJoin:
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> BoundedJoin:
-        """Continue with the residents of another kind of join, if there is room.
+        """Continue with those residents of another kind of join that fit the budget.
 
-        Models learn from them as from arrivals. Rows that find no room are counted by
-        the next step.
+        Models count these rows like arrivals. The next step counts the other rows as
+        shed.
         """
         join = cls(opening, payload)
         _, learning, shedder, losses, known, *_ = join._bounded
@@ -129,7 +131,10 @@ class BoundedJoin:
         return join
 
     def _take_in(self, stream: int, rows: pa.RecordBatch) -> int:
-        """Make rows residents that have met all others; return the latest time."""
+        """Make rows residents without joining them; return their latest time.
+
+        Their matches with all other residents were found before.
+        """
         store, learning, shedder, losses, *_ = self._bounded
         count = rows.num_rows
         rows = numbered(
@@ -156,7 +161,7 @@ class BoundedJoin:
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
-        """Read all residents as stored, the oldest segments first."""
+        """Read all stored residents, the oldest segments first."""
         gone = GoneLog(directory.own["gone"]).places(blobs)
         found = residing(blobs, directory, spec, directory.segments, gone)
         for stream, rows in found:
@@ -165,16 +170,16 @@ class BoundedJoin:
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
-        """Numbers of all blobs but the directory."""
+        """Numbers of all blobs except the directory."""
         own = directory.own
         return numbers_of(directory, Sharing.parts(own), own["gone"], own["models"])
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch, shed, and remove what has expired."""
+        """Join the arrivals of a micro-batch, shed rows, and remove expired ones."""
         return bounded_step(self._bounded, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write which rows left and what was learned; return the directory's part."""
+        """Write the logs of evicted rows and models; return facts for the directory."""
         _, learning, _, losses, known, sharing, needed = self._bounded
         self._gone.write(self.store, changes)
         return self.store.stored() | {

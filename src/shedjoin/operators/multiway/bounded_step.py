@@ -1,4 +1,4 @@
-"""One micro-batch of one shard of several streams under a memory budget."""
+"""Joins one micro-batch of several streams in one shard, within a memory budget."""
 
 from __future__ import annotations
 
@@ -30,11 +30,12 @@ from shedjoin.spec.report import Report
 from shedjoin.types import BoolArray, FloatArray, IntArray, IntGrid
 
 _TELLING = 0.05
-"""If results within cells are a smaller part, the recall counts as unknown."""
+"""With a Band: if a smaller part of the results have all of their rows in one cell, the
+recall counts as unknown."""
 
 
 class Bounded(NamedTuple):
-    """Objects that a shard under a memory budget works with."""
+    """All objects that a step of a shard with a memory budget uses."""
 
     store: BoundedStore
     learning: Learning
@@ -58,11 +59,12 @@ class _Own(NamedTuple):
 
 @as_step
 def bounded_step(join: Bounded, blobs: Sequence[Blob], watermark_ms: int) -> Running:
-    """Join the arrivals of a micro-batch, shed, and remove what has expired.
+    """Join the arrivals of a micro-batch, shed rows, and remove expired residents.
 
-    Arrivals are taken in the order of their times, in blocks. Arrivals of a block meet
-    all residents and then become residents themselves. After that, rows that are too
-    many are shed. Late rows and expiry follow the same rules as without a budget.
+    Arrivals are processed in blocks, in the order of their times. The arrivals of a
+    block are joined with all residents, and become residents themselves. After each
+    block, the surplus is shed. The same rows are late, and rows expire at the same
+    time, as without a budget.
     """
     store, learning, shedder, losses, *_ = join
     shares = join.sharing.arrive(blobs, watermark_ms)
@@ -103,7 +105,7 @@ def bounded_step(join: Bounded, blobs: Sequence[Blob], watermark_ms: int) -> Run
 
 
 def _told(join: Bounded, found: Found, report: Report) -> Report:
-    """Add to a report what an exact join would hold, and what is known of recall."""
+    """Return a report with the recall, and the size of the state of an exact join."""
     store, learning, needed = join.store, join.learning, join.needed
     report = replace(
         report,
@@ -111,7 +113,8 @@ def _told(join: Bounded, found: Found, report: Report) -> Report:
         **needed.end(store.watermark_ms),  # type: ignore[arg-type]  # whole
     )
     missed, so_far = learning.models.missed()
-    # With a Band, it is unknown whether as much is missing across cells as within.
+    # With a Band, only results within one cell are estimated. The part of the results
+    # that are missing may be another one for results across cells.
     across = max(0.0, 1.0 - found.alike / max(1, report.matched))
     measured = Measured(
         *(found.alike, found.alike_importance, missed, so_far),
@@ -127,7 +130,7 @@ def _told(join: Bounded, found: Found, report: Report) -> Report:
 
 
 def _held(store: BoundedStore, part: Ordered, first: int) -> dict[int, _Own]:
-    """Hold arrivals in memory, by stream, and give them their numbers."""
+    """Hold arrivals in memory, by stream, with their numbers and importances."""
     each = {}
     for stream in store.streams:
         at = np.flatnonzero(part.stream == stream)
@@ -144,7 +147,7 @@ def _held(store: BoundedStore, part: Ordered, first: int) -> dict[int, _Own]:
 
 
 def _arrived(part: Ordered, each: dict[int, _Own], block: slice) -> Arrived:
-    """Arrivals of a block, with the keys that they are counted by."""
+    """Arrivals of a block, with the keys under which models count them."""
     key = np.empty(block.stop - block.start, np.int64)
     for own in each.values():
         some = _cut(own, block)
@@ -189,9 +192,9 @@ def _joined(
 
 
 def _untold(learning: Learning, matched: int, found: Found) -> int:
-    """Reason why the recall is unknown; ``EXACT`` if it is known.
+    """Code of the reason why the recall is unknown; ``EXACT`` if it is known.
 
-    With a Band, only results within one cell are counted, and stand for the others.
+    With a Band, the recall is estimated from the results within one cell only.
     """
     if not learning.is_counted:
         return PREDICATE

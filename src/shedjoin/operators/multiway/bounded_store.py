@@ -1,4 +1,4 @@
-"""One shard's residents of every stream, some of which are evicted."""
+"""Holds the residents of one shard, and evicts some, for joins with a memory budget."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from shedjoin.types import BoolArray, IntArray, IntGrid
 
 
 class BoundedStore(MultiwayStore):
-    """Residents of one shard under a memory budget.
+    """Residents of one shard of a join with a memory budget.
 
-    Arrivals are *held*: they are in basic windows and can be matched, but stored only
-    at the end, if they are still there then.
+    New arrivals are *held*: they are in basic windows and can be matched, but are not
+    stored yet. Those that are still residents at the end of their part are stored.
 
     Parameters
     ----------
@@ -37,20 +37,23 @@ class BoundedStore(MultiwayStore):
     ) -> None:
         super().__init__(spec, payload, workspace, parts, bounded=True)
         self.gone: list[IntArray] = []
-        """Places of stored rows that were evicted, not yet written to the log."""
+        """Places of evicted rows that are not written to the log yet."""
         self._held: dict[int, int] = {}
         self._dead = np.zeros(0, np.int64)
 
     def restore_without(
         self, own: dict[str, Any], blobs: Blobs, dead: IntArray
     ) -> None:
-        """Fill an empty workspace from the stored segments, without evicted rows."""
+        """Fill an empty workspace from the stored segments, without evicted rows.
+
+        ``dead`` are the places of evicted rows.
+        """
         self._dead = dead
         self.restore(own, blobs)
         self._dead = self._dead[:0]
 
     def hold(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> IntGrid:
-        """Hold arrivals that are to become residents; return their columns."""
+        """Hold arrivals in memory; return the columns that :meth:`admit` takes."""
         segment = self.payload.hold(stream, rows)
         self._held[stream] = segment.id
         times = int(hot.time.min()), int(hot.time.max())
@@ -80,14 +83,17 @@ class BoundedStore(MultiwayStore):
         self._held.clear()
 
     def evict(self, stream: int, gone: BoolArray, place: IntArray) -> None:
-        """Evict residents; ``gone`` and ``place`` are in the order of the windows."""
+        """Evict the residents marked by ``gone``.
+
+        ``gone`` and ``place`` are in the order of the rows of the basic windows.
+        """
         self.windows[stream].take_out(gone)
         left = place[gone]
         self._count_out(left)
         self.gone.append(left[segment_of(left) != self._held.get(stream, -1)])
 
     def dead(self) -> IntArray:
-        """Places of all rows of segments that are in no basic window."""
+        """Places of all rows that are in segments, but are not residents."""
         found = [np.zeros(0, np.int64)]
         for stream in self.streams:
             alive = self.windows[stream].column(PLACE)
@@ -99,11 +105,14 @@ class BoundedStore(MultiwayStore):
 
     @property
     def dead_rows(self) -> int:
-        """Number of these rows."""
+        """Number of rows that are in segments, but are not residents."""
         return sum(piece.segment.rows - piece.alive for piece in self.pieces.values())
 
     def shrink(self, most_bytes: int) -> None:
-        """Rewrite segments, those with most dead rows first, to hold fewer bytes."""
+        """Rewrite segments until the state has at most ``most_bytes``, if possible.
+
+        Segments with the smallest part of residents are rewritten first.
+        """
         sparse = [p for p in self.pieces.values() if p.alive < p.segment.rows]
         sparse.sort(key=lambda p: (p.alive / p.segment.rows, p.segment.id))
         held, moving = float(self.nbytes), list[Piece]()
@@ -115,7 +124,11 @@ class BoundedStore(MultiwayStore):
             self._rewrite(stream, [p for p in moving if p.segment.stream == stream])
 
     def _expiring(self, stream: int) -> Iterator[IntArray]:
-        """Places of rows that expire, each at its own time: others wait for room."""
+        """Yield places of rows that expire now.
+
+        Here every row is dropped at its own time, not with its basic window, because
+        other rows need the room.
+        """
         return self.windows[stream].cut(self._horizon(stream))
 
     def _columns(self, segment: Segment, rows: pa.RecordBatch) -> IntGrid:
@@ -126,7 +139,7 @@ class BoundedStore(MultiwayStore):
         return columns[:, ~np.isin(columns[PLACE], self._dead[first:end])]
 
     def _worth_moving(self, stream: int) -> list[Piece]:
-        """Segments to rewrite: all that are mostly dead, or else many small ones."""
+        """Segments to rewrite: those with few residents, or else many small ones."""
         pieces = self._pieces(stream)
         sparse = [piece for piece in pieces if 2 * piece.alive < piece.segment.rows]
         if sparse or not pieces:
@@ -135,5 +148,5 @@ class BoundedStore(MultiwayStore):
         return pieces[len(pieces) - merged :]
 
     def _drop(self, number: int) -> None:
-        if number not in self._held.values():  # held segments may still get residents
+        if number not in self._held.values():  # held rows may become residents later
             super()._drop(number)

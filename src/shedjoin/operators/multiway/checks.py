@@ -1,4 +1,8 @@
-"""Tests of results on true values: functions, and values that are not numbers."""
+"""Tests results by the values of their columns.
+
+Functions need the values themselves, and so do comparisons of values for which there
+are no order codes.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +51,10 @@ class Checks:
         self._terms = [term for term in terms if isinstance(term, CheckTerm)]
 
     def passed(self, met: _Met, stream: int) -> tuple[_Met, IntArray]:
-        """Results that pass the tests that a stream enables, and their indices."""
+        """Results that pass the tests for which ``stream`` was the last one missing.
+
+        Also return the indices of these results.
+        """
         bound = {self._chunk.stream, *met.places}
         which = np.arange(met.arrival.size)
         for term in self._terms:
@@ -58,7 +65,10 @@ class Checks:
         return met, which
 
     def _held(self, met: Partial | Met, term: CheckTerm) -> BoolArray:
-        """Flags of results that pass a test; in halves if a column would overflow."""
+        """For each result, whether it passes a test.
+
+        If a column would be too large, the results are tested in halves.
+        """
         try:
             values = [
                 self._values(met, own, column)

@@ -1,4 +1,7 @@
-"""Keys that rows are counted by: rows with equal ones match if their times allow it."""
+"""Computes the keys under which models count rows.
+
+Rows with equal counted keys match if their times allow it.
+"""
 
 from __future__ import annotations
 
@@ -17,12 +20,12 @@ _MOST = np.iinfo(np.int64).max
 
 
 def is_counted(spec: JoinSpec) -> bool:
-    """Whether rows with equal counted keys match, so that counts give results."""
+    """Whether rows with equal counted keys match, so that counts estimate results."""
     return all(isinstance(term, BandTerm) for term in spec.terms)
 
 
 def reach(spec: JoinSpec) -> int:
-    """Difference of counted keys up to which rows may match as well."""
+    """Greatest difference of counted keys at which rows may still match."""
     eps = [term.eps for term in spec.terms if isinstance(term, BandTerm)]
     return 1 if eps and eps[-1] else 0
 
@@ -30,11 +33,12 @@ def reach(spec: JoinSpec) -> int:
 def counted_keys(
     spec: JoinSpec, stream: int, layout: Layout, columns: IntGrid
 ) -> IntArray:
-    """Key of each row, mixed with the cells of its values if the join has a Band.
+    """Key under which each row is counted.
 
-    A cell is as wide as ``eps``, so all values of a cell are near each other. A value
-    that is near one of them lies in the same cell or in a neighbour. The neighbours by
-    the last Band have keys one higher and one lower.
+    If the join has a Band, this is the key of the row, mixed with the cells of its
+    values. A cell is as wide as ``eps``, so all values of a cell match each other. Two
+    values that match are in the same cell or in adjacent cells. If only the cell of the
+    last Band is another one, and is adjacent, the counted keys differ by 1.
     """
     key: IntArray = columns[KEY]
     for term in spec.terms:
@@ -53,6 +57,6 @@ def _cells(codes: IntArray, term: BandTerm) -> IntArray:
     values = values_of(codes, term.kind).astype(np.float64)
     with np.errstate(over="ignore"):
         cells = np.floor(values / term.eps)
-    # NaN and infinity are near nothing, and may have any cell.
+    # NaN and infinity match no value by a Band, so they may be in any cell.
     known: IntArray = np.clip(np.nan_to_num(cells), -_FAR, _FAR).astype(np.int64)
     return known

@@ -1,4 +1,4 @@
-"""What partial results are expected to find at a hop, from its counts."""
+"""Estimates the matches and the work of partial results at a hop, from its counts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,18 @@ from shedjoin.spec.throttle import Throttle
 from shedjoin.types import FloatArray
 
 _PRIOR = 0.5
-"""Pseudo-count: matches that every hop is assumed to have, spread over all lags."""
+"""Pseudo-count: half a match that is added to every hop, spread over all lags."""
 _EMPTY = 0.05
-"""A bucket with less than this part of the busiest one's rows counts as empty."""
+"""A lag bucket counts as empty if it has less than this part of the rows of the bucket
+with most rows."""
 
 
 class Hop(NamedTuple):
-    """Work of one bucket, growth by number of buckets, and buckets, best first."""
+    """Estimates for one partial result at a hop.
+
+    ``work`` is the work of one lag bucket, in comparisons. ``growth[c]`` is the number
+    of matches in the c best buckets. ``ranked`` are the buckets, the best first.
+    """
 
     work: float
     growth: tuple[float, ...]
@@ -28,7 +33,7 @@ class Hop(NamedTuple):
 
 
 _NOBODY = Hop(0.0, (0.0, 0.0), (HALF,))
-"""Hop to a stream without residents, as to one whose rows are not kept."""
+"""Hop to a stream without residents, such as one whose rows are not kept."""
 
 
 class Counted(NamedTuple):
@@ -41,9 +46,10 @@ class Counted(NamedTuple):
 
 
 def hop_of(counted: Counted, part: float = 1.0) -> Hop:
-    """What one partial result is expected to find at a hop, by lag bucket.
+    """Estimate what one partial result finds at a hop, by lag bucket.
 
-    Only a ``part`` of the other stream was stored. With all of it, more would be found.
+    ``part`` is the part of the other stream that was stored. The estimate is for a join
+    that stores all of it.
     """
     partial, rows, matches, squares = counted
     if partial and not rows.any():
@@ -57,7 +63,7 @@ def hop_of(counted: Counted, part: float = 1.0) -> Hop:
     used = np.flatnonzero(rows > _EMPTY * rows.max())
     chance = squares / used.size
     found = _settled(matches[used], rows[used] / rows[used].sum(), chance)
-    # Ties go to the youngest rows: these are the first to be there.
+    # Among equal buckets, those of young rows are best: they have rows first.
     best = np.lexsort((np.abs(used - HALF + 0.5), -found))
     more = 1 / max(part, 1e-3)
     growth = np.cumsum(found[best]) / partial * more
@@ -67,10 +73,12 @@ def hop_of(counted: Counted, part: float = 1.0) -> Hop:
 
 
 def _settled(matches: FloatArray, flat: FloatArray, chance: float) -> FloatArray:
-    """Matches by bucket, moved towards ``flat`` ones unless chance is exceeded.
+    """Matches by bucket, corrected for differences that may be due to chance.
 
-    ``chance`` is the variance of random counts. The best of several random counts are
-    not really better than the others.
+    ``chance`` is the variance that the counts have by chance. If they vary hardly more
+    than this, buckets with many matches are probably no better than others. So the
+    matches are moved towards a distribution as in ``flat``. The less they exceed
+    ``chance``, the more they are moved.
     """
     variance = float(matches.var())
     apart = max(0.0, 1 - chance / variance) if variance > 0 else 0.0
@@ -79,7 +87,7 @@ def _settled(matches: FloatArray, flat: FloatArray, chance: float) -> FloatArray
 
 
 def direction_of(rate: float, hops: Sequence[Hop], throttle: Throttle) -> Direction:
-    """Direction of arrivals that come at a rate, with their results and work."""
+    """Direction of arrivals that come at a rate, given the estimates of its hops."""
     return Direction(
         rate,
         tuple(throttle.update * hop.work for hop in hops),

@@ -1,4 +1,4 @@
-"""Counts of results, made as the results are found."""
+"""Counts the results of a join with a memory budget, while they are found."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from shedjoin.spec.shedding import Combine
 from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _ENOUGH = 256
-"""About how many results per call are examined for rows that are counted alike."""
+"""Approximate number of results per call whose counted keys are compared."""
 
 
 class Asking(NamedTuple):
     """Arrivals of one stream: positions in the block, counted keys and importance.
 
-    Results of ``watched`` arrivals are examined one by one.
+    For all results of ``watched`` arrivals, counted keys are compared.
     """
 
     at: IntArray
@@ -35,10 +35,11 @@ class Asking(NamedTuple):
 
 
 class Found:
-    """Counts the importance of results, and results whose rows are counted alike.
+    """Counts the importance of results, and the results that models can estimate.
 
-    With a Band, the latter are results whose rows all lie in one cell. Their number is
-    estimated from some of the results, unless their arrival is watched.
+    Models can estimate results whose rows all have the same counted key. With a Band,
+    these are the results whose rows are all in one cell. Their number is estimated from
+    some of the results. For watched arrivals, it is counted.
 
     Parameters
     ----------
@@ -60,7 +61,7 @@ class Found:
         self.begin_block(0)
 
     def begin_block(self, rows: int) -> None:
-        """Begin to count the results of each arrival of a block of so many rows."""
+        """Begin to count the results of each arrival of a block of ``rows`` rows."""
         self.results = Results(np.zeros(rows), np.zeros(rows))
 
     def note(self, met: Met, asking: Asking) -> None:
@@ -86,7 +87,7 @@ class Found:
         total[asking.at] += np.bincount(met.arrival, alike * gained, minlength=rows)
 
     def _is_alike(self, met: Met, key: IntArray) -> FloatArray:
-        """1 for results whose rows all have the same counted key, else 0."""
+        """For each result, 1 if all of its rows have the same counted key, else 0."""
         alike, store = np.ones(met.arrival.size), self.store
         if not alike.size:
             return alike

@@ -1,8 +1,9 @@
-"""Work within the throttle: which residents arrivals look at, and which take part.
+"""Keeps the work of a join by predicates within a throttle.
 
-This is decided at the start of every micro-batch, from what was learned before it.
-Whether an arrival looks at everything, takes part or is dropped follows from hashes of
-its row. So a micro-batch that is repeated does the same.
+At the start of every micro-batch, it is decided with which residents arrivals are
+compared, and which part of the arrivals is dropped. The decision uses only what was
+learned before. A hash of its row decides whether an arrival is shredded, compared with
+the chosen lags, or dropped. So a micro-batch that is repeated gives the same results.
 """
 
 from __future__ import annotations
@@ -40,37 +41,42 @@ from shedjoin.spec.throttle import Throttle
 from shedjoin.types import FloatArray, IntArray
 
 _DROPS = 0xD509
-"""Combined with the seed, so that dropping is independent of learning."""
+"""Combined with the seed, so that dropping a row is independent of shredding it."""
 _SCOUTS = 0.35
-"""Part of the arrivals learned from that meet another stream first."""
+"""Part of the shredded arrivals that are scouts: they are joined with another stream
+first."""
 _FARTHEST, _MORE = 16.0, 1.5
-"""Limits of the corrections for too much and for too little work. The second limit is
-low: there may have been little work because a stream was quiet, and that work returns
-at once."""
+"""Limits of the factors that correct the allowed work: after too much work, and after
+too little. The second limit is low, because there may have been little work only
+because a stream was quiet. Its work can return at once."""
 _BETTER = 1.1
-"""Lags are chosen if they are expected to bring so many times the results that all lags
-bring for the same work. The best of many noisy estimates is too high."""
+"""Lags are chosen only if they are expected to bring this many times the results that
+all lags bring for the same work. Without this margin, lags would often be chosen for
+nothing, because the best of many noisy estimates is too high."""
 _ENOUGH = 2000.0
-"""Arrivals per window from which lags are learned while nothing is shed."""
+"""Number of arrivals per window that are shredded while no work is saved."""
 _FEW, _AT_FIRST = 20.0, 4.0
-"""Until so many arrivals were learned from, the part learned from is larger, up to so
-many times. Harvests from fewer arrivals are hardly better than random ones."""
+"""Until ``_FEW`` arrivals were shredded, the shredded part is larger, at most
+``_AT_FIRST`` times. Harvests that are chosen from fewer arrivals are hardly better than
+random ones."""
 _OFF = 0.25
-"""Factor for the part learned from, in a stream whose arrivals find too little for
-their work, once enough is known."""
+"""Factor for the shredded part of a stream whose arrivals bring too few results for
+their work, once ``_FEW`` arrivals of it are known."""
 _TRY_AGAIN = 0.25
-"""Part of the excess work that is forgotten, each time that no lags are chosen."""
+"""Part of the excess work that is forgotten in each micro-batch in which no lags are
+chosen."""
 _SECOND_US = 1_000_000
 _NEVER = int(np.iinfo(np.int64).min)
 _LOOKS_ALONE = Throttle(match=0.0)
 
 
 class Configuration(NamedTuple):
-    """What arrivals of each stream do in a micro-batch.
+    """With which residents the arrivals of each stream are compared in a micro-batch.
 
-    A part ``shred`` of them looks at everything and is learned from. The others look
-    with the probability ``chance`` where ``looks`` says; None is nowhere. Before that,
-    each arrival takes part at all with the probability ``admit`` of its stream.
+    An arrival takes part at all with the probability ``admit`` of its stream. A part
+    ``shred`` of these arrivals is shredded. Each of the others is compared with the
+    residents in ``looks`` with the probability ``chance``. If ``looks`` is None for a
+    stream, its other arrivals are compared with no residents.
     """
 
     looks: tuple[Looks | None, ...]
@@ -78,11 +84,15 @@ class Configuration(NamedTuple):
     chance: float = 1.0
     admit: tuple[float, ...] | None = None
     chosen: bool = True
-    """Whether lags were chosen. If not, all looks cover everything."""
+    """Whether lags were chosen. If not, all looks cover all residents."""
 
 
 def edges_of(store: MultiwayStore) -> Edges:
-    """Cut lags, no finer than basic windows if these are searched as a whole."""
+    """Starts of the lag buckets and the end of the last one, by direction and hop.
+
+    If rows of a basic window are sorted by key or lead, a search covers the whole basic
+    window. So buckets are then not shorter than basic windows.
+    """
     edges = {}
     for stream, other in permutations(store.streams, 2):
         indexed = store.layouts[other].lead or store.spec.streams[other].keys
@@ -94,21 +104,22 @@ def edges_of(store: MultiwayStore) -> Edges:
 class Harvesting:
     """Keeps the work of one shard within the throttle, for one micro-batch.
 
-    If a stream was quiet and comes back, its arrivals must not all look everywhere just
-    because this paid while there were few. So their number is known from the start.
+    The number of arrivals is known before they are joined. Otherwise, if many arrivals
+    come after a quiet time, all of them would be compared with as many residents as was
+    right for a few.
 
     Parameters
     ----------
     store : MultiwayStore
         The residents.
     completeness : Completeness
-        Record of what is missing, which is updated.
+        Record of missing results, which is updated.
     learned : Learned
-        What was learned before, which is updated.
+        Counts of earlier micro-batches, which are updated.
     edges : dict
         Starts of the lag buckets and the end of the last one, by direction and hop.
     coming : array, optional
-        Number of arrivals by stream, if less than all work is to be done.
+        Number of arrivals by stream, if the throttle is active.
     """
 
     def __init__(
@@ -146,7 +157,7 @@ class Harvesting:
         self.configuration = self.configured()
 
     def admitted(self, chunk: Chunk) -> Chunk:
-        """Select the arrivals that take part."""
+        """Select the arrivals of a chunk that take part; the others are dropped."""
         rows, stream = chunk.rows.num_rows, chunk.stream
         self._seen[stream] += rows
         self._time += float((chunk.hot.time >> 10).sum())
@@ -160,14 +171,14 @@ class Harvesting:
         return chunk
 
     def taken_in(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-        """Join arrivals with the residents that they look at; make them residents."""
+        """Join arrivals with the chosen residents, then store the arrivals."""
         hops = Hops(self._store, chunk)
         yield from hops.joined(self._groups(chunk))
         self._looked += hops.looked
         self._store.insert(chunk.stream, chunk.rows, chunk.hot)
 
     def end(self, report: Report) -> Report:
-        """Learn from a micro-batch, and add to its report what was left out."""
+        """Learn from a micro-batch; return its report with work and recall."""
         learned, arrived = self.learned, int(self._seen.sum())
         if arrived:
             half_us = max(self._store.spec.window_us, _SECOND_US)
@@ -189,11 +200,11 @@ class Harvesting:
         return self._told(report, exact)
 
     def _told(self, report: Report, exact: float) -> Report:
-        """Add to a report what is known of the recall.
+        """Return a report with the recall.
 
-        Rows that were dropped are missing until nothing can match them any more. While
-        rows are being dropped, the estimate accounts for them. After that it is unknown
-        how many results are missing.
+        Rows that were dropped are missing until no arrival could match them any more.
+        While rows are being dropped, the estimate accounts for them. After the last
+        drop, the number of missing results is unknown until then.
         """
         if self._dropped_us > _NEVER:
             self._completeness.note_shed(self._dropped_us)
@@ -207,7 +218,7 @@ class Harvesting:
         return self._completeness.told(report, measured, skips=skips, reason=reason)
 
     def configured(self) -> Configuration:
-        """Decide what arrivals do, from what was learned so far."""
+        """Decide with which residents arrivals are compared, given earlier counts."""
         spec, learned = self._store.spec, self.learned
         policy, share = self._policy, self._throttle.share
         few = min(max(_FEW / max(learned.least, 1.0), 1.0), _AT_FIRST)
@@ -217,7 +228,7 @@ class Harvesting:
             for stream, order in enumerate(learned.orders)
         )
         if not self._throttle.active:
-            # More arrivals would not improve the estimates, and would only cost work.
+            # More shredded arrivals would cost work, but hardly improve the estimates.
             seen = max(float(learned.seen.sum()), 1.0)
             return Configuration(whole, min(policy.shreds, _ENOUGH / seen))
         paced = min(1.0, share / self._far())
@@ -227,11 +238,12 @@ class Harvesting:
     def _limited(
         self, whole: tuple[Looks, ...], paced: float, shred: float
     ) -> Configuration:
-        """Ask the policy for a configuration within the work that is allowed.
+        """Have the policy choose a configuration within the allowed work.
 
-        Until something is known, a part of the arrivals looks at everything. The same
-        is done if the policy promises little more. That part is as large as the share,
-        whatever happened with lags that were chosen before.
+        Until any arrival was shredded, a random part of the arrivals is compared with
+        all residents. The same is done if the choice of the policy is expected to bring
+        hardly more results. In these cases, the part is the share of the throttle. It
+        is not corrected for the work of lags that were chosen before.
         """
         learned, policy = self.learned, self._policy
         rest, part = (
@@ -268,7 +280,7 @@ class Harvesting:
         return Configuration(tuple(looks), shred, found.chance)
 
     def _groups(self, chunk: Chunk) -> Iterator[Group]:
-        """Groups of arrivals: those that are learned from, and the others."""
+        """Groups of arrivals: shredded ones by their first stream, and the others."""
         spec, stream = self._store.spec, chunk.stream
         looks, shred, chance, *_ = self.configuration
         if looks[stream] is None and self.learned.counted[stream] > _FEW:
@@ -276,7 +288,8 @@ class Harvesting:
         lot = self._lots(chunk, 0)
         order = self.learned.orders[stream]
         shredded = np.flatnonzero(lot < shred)
-        # The lots of these arrivals also decide which stream they meet first.
+        # The lot of a shredded arrival also decides which stream it is joined with
+        # first.
         turn = lot[shredded] / shred * (len(order) - 1) / _SCOUTS
         first = np.where(turn < len(order) - 1, turn.astype(np.int64) + 1, 0)
         for place, tally in enumerate(self._tallies):
@@ -293,7 +306,7 @@ class Harvesting:
         return lots(self._seed ^ salt, content(chunk.rows), same)
 
     def _exact(self, matched: int) -> float:
-        """Estimate the results of a join that leaves nothing out."""
+        """Estimate the number of results of the exact join."""
         learned, (_, shred, chance, admit, _) = self.learned, self.configuration
         if admit is not None:
             return matched / max(float(np.prod(admit)), 1e-9)
@@ -304,17 +317,17 @@ class Harvesting:
         return float(self._seen[known] @ each)
 
     def _pace(self, matched: int) -> None:
-        """Compare the work that was done with the work that was asked for.
+        """Compare the work that was done with the work that was planned.
 
-        The next micro-batches ask for less by the ratio of the two. While no lags are
-        chosen, a part of the arrivals looks at everything, which takes exactly that
-        part of the work. Meanwhile the excess of former lags is slowly forgotten, so
-        that lags are tried again. If there were no residents to look at, nothing is
-        learned.
+        Later micro-batches plan less work, by the ratio of the two. While no lags are
+        chosen, a part of the arrivals is compared with all residents. This takes
+        exactly that part of the work, so there is nothing to compare. Instead, the
+        excess of former lags is forgotten step by step, so that lags are tried again.
+        If there were no residents, nothing is recorded.
         """
         if self.learned.is_known and self._looked:
-            # Rows that are dropped now are missing for a window. Reacting to the excess
-            # of a moment ago would make the work oscillate.
+            # Rows that are dropped now reduce the work of a whole window. A correction
+            # for recent excess would act too late, and make the work oscillate.
             drops = self.configuration.admit is not None
             asked = self._throttle.share if drops else self._paced
             done = self._throttle.update * self._looked + self._throttle.match * matched
@@ -325,11 +338,11 @@ class Harvesting:
             self.learned.paced += np.round([done, meant], 3)
 
     def _far(self) -> float:
-        """Work done over work meant, within limits."""
+        """Work done divided by work planned, within limits."""
         return Paced(*self.learned.paced.tolist()).ratio(1 / _MORE, _FARTHEST)
 
     def _whole_work(self, throttle: Throttle) -> float:
-        """Work of this micro-batch's arrivals if all of them looked at everything."""
+        """Work of this micro-batch if all arrivals were compared with all residents."""
         if not self.learned.is_known:
             _, shred, chance, *_ = self.configuration
             part = max(shred + chance * (1 - shred), 1e-9)

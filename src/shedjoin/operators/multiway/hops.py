@@ -1,4 +1,4 @@
-"""From arrivals to matches: probe the residents of one stream after the other."""
+"""Finds the matches of arrivals: probes the residents of one stream after another."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from shedjoin.types import IntArray, IntGrid
 
 
 class Group(NamedTuple):
-    """Arrivals of a chunk that look for matches in the same way; None for all.
+    """Arrivals of a chunk that are compared with the same residents.
 
-    ``tally`` counts what they find, if it is to be learned from.
+    ``rows`` are their positions in the chunk; None means all. If the arrivals are
+    shredded, ``tally`` counts what they find.
     """
 
     rows: IntArray | None
@@ -33,7 +34,7 @@ class Group(NamedTuple):
 
 
 def taken_in(store: MultiwayStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-    """Join arrivals with the residents of all other streams; make them residents."""
+    """Join arrivals with residents of all other streams, then store the arrivals."""
     looks = everything(store.spec, chunk.stream, hop_order(store, chunk.stream))
     yield from Hops(store, chunk).joined([Group(None, looks)])
     store.insert(chunk.stream, chunk.rows, chunk.hot)
@@ -49,9 +50,9 @@ class Hops:
     chunk : Chunk
         The arrivals.
     columns : array, optional
-        Their columns, if they are known.
+        Columns of the arrivals by their layout, if they were computed before.
     noted : callable, optional
-        Called with all results, before their rows are put together.
+        Called with all results before their joined rows are built.
     """
 
     def __init__(
@@ -92,11 +93,11 @@ class Hops:
 
 
 def hop_order(store: MultiwayStore, arriving: int) -> list[int]:
-    """Order in which to probe the other streams.
+    """Order in which to probe the other streams, so that there are few partial results.
 
-    Streams that a key or term relates to earlier ones come first. Among these, the
-    stream with the fewest residents is next, or the one that keeps them for the
-    shortest time. Such streams give the fewest partial results.
+    The next stream is one that a key or term connects with earlier streams, if there is
+    any. Among several, it is the one with the fewest residents. If these are equally
+    many, it is the one with the shortest retention.
     """
     bound, order = {arriving}, []
     left = set(store.streams) - bound
@@ -117,14 +118,14 @@ def hop_order(store: MultiwayStore, arriving: int) -> list[int]:
 
 
 def _is_related(spec: JoinSpec, stream: int, bound: set[int]) -> bool:
-    """Whether more than the window decides which residents of a stream match."""
+    """Whether a key or term, not only the window, restricts matches of a stream."""
     by_key = bool(spec.streams[stream].keys)
     terms = (set(term.streams) for term in spec.terms)
     return by_key or any(stream in own and own & bound for own in terms)
 
 
 class _Probe:
-    """Probes by some arrivals of one chunk.
+    """Finds the matches of one group of arrivals.
 
     Parameters
     ----------
@@ -133,9 +134,9 @@ class _Probe:
     chunk : Chunk
         The arrivals.
     room : int
-        Number of partial results that a hop may find before they go on.
+        Number of matches that a hop may find before they pass to the next hop.
     group : Group
-        Where they look, and the tally of what they find.
+        The residents that are searched, and the tally of what is found.
     """
 
     def __init__(
@@ -152,8 +153,8 @@ class _Probe:
     def matches(self, partial: Partial, others: Sequence[int]) -> Iterator[Met]:
         """Yield arrivals with residents of all streams, about ``room`` at a time.
 
-        The search is depth first: what a hop finds passes through the other hops before
-        it finds more.
+        The search is depth first: the matches that one hop has found pass through all
+        later hops, before it searches for more.
         """
         stream, *rest = others
         spec, layout = self._store.spec, self._store.layouts[stream]
@@ -180,9 +181,10 @@ class _Probe:
     def _hop(
         self, partial: Partial, stream: int, *, whole: bool
     ) -> Iterator[tuple[IntArray, IntGrid]]:
-        """Yield which partial results met which residents, as columns of the residents.
+        """Yield matches: indices of partial results, and columns of residents.
 
-        The columns are the ``whole`` rows; otherwise places, and times for a tally.
+        If ``whole``, these are all columns of the tiers. Otherwise, they are only the
+        places, and for a tally the times as well.
         """
         wanted = slice(None) if whole else slice(PLACE, TIME + bool(self._tally))
         met: list[IntArray] = []
@@ -205,11 +207,12 @@ class _Probe:
     def _meetings(
         self, partial: Partial, stream: int
     ) -> Iterator[tuple[IntArray, IntArray, IntGrid]]:
-        """Yield which partial results met which rows of a tier, tier by tier.
+        """Yield matches tier by tier: partial results, rows of the tier, and the tier.
 
-        Partial results are sorted by the times of their arrivals, so that only those
-        whose lags reach a basic window look into it. They look up rows in the order of
-        key and lead, so that each goes on where the one before found its first row.
+        Partial results are sorted by the times of their arrivals. So a basic window is
+        searched only for those whose lags reach it. In a tier, they are looked up in
+        the order of key and lead. So each search starts at the first row that the one
+        before has found.
         """
         windows, layout = self._store.windows[stream], self._store.layouts[stream]
         order = np.argsort(self._time[partial.arrival], kind="stable")

@@ -1,4 +1,4 @@
-"""The join of one shard by predicates: how it is opened, and what it stores."""
+"""The join by predicates of one shard: opens its state and runs its steps."""
 
 from __future__ import annotations
 
@@ -32,18 +32,19 @@ from shedjoin.state.payload import Payload
 
 
 class MultiwayJoin:
-    """The join of one shard by predicates, which keeps rows until they expire.
+    """The join by predicates of one shard, which keeps rows until they expire.
 
-    While a throttle allows less than all work, arrivals look at only some residents.
+    While a throttle allows less than all work, arrivals are compared with only some of
+    the residents.
 
     Parameters
     ----------
     store : MultiwayStore
         The residents.
     completeness : Completeness
-        Record of what is missing.
+        Record of missing results.
     learned : dict, optional
-        What was learned before, as it was stored.
+        What ``Learned.facts`` returned when it was stored.
     """
 
     kind = "multiway"
@@ -103,16 +104,16 @@ class MultiwayJoin:
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
-        """Read all residents as stored, the oldest segments first."""
+        """Read all stored residents, the oldest segments first."""
         return residing(blobs, directory, spec, directory.segments)
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
-        """Numbers of all blobs but the directory."""
+        """Numbers of all blobs except the directory."""
         return numbers_of(directory)
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch and remove what has expired."""
+        """Join the arrivals of a micro-batch and remove expired residents."""
         shedding = self.spec.shedding
         horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
         if shedding is None or self._harvested is None:
@@ -138,7 +139,7 @@ class MultiwayJoin:
         return load.end(step.report)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Return the part of the directory; the tiers can be rebuilt from the rows."""
+        """Return facts for the directory; the tiers are rebuilt from the rows."""
         del changes
         facts = self.store.stored() | self._completeness.facts()
         if self._harvested is not None:

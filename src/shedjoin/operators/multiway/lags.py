@@ -1,10 +1,10 @@
-"""Lags: how much older residents are than the arrivals that look at them.
+"""Lags: how much older residents are than the arrivals that are compared with them.
 
-An arrival of stream i and a resident of stream l can be in one result if their lag, the
-time of the arrival less that of the resident, lies from ``-keep[i]`` to ``keep[l]``. A
-lag is negative if the resident is younger. That happens because rows come out of order,
-and because the streams of a micro-batch are joined one after the other. The range of
-lags is cut into *lag buckets*, as many below 0 as above.
+The lag is the time of the arrival minus the time of the resident. An arrival of stream
+i and a resident of stream l can be in one result if their lag is from ``-keep[i]`` to
+``keep[l]``. A lag is negative if the resident is younger. There are two reasons for
+this: rows come out of order, and the streams of a micro-batch are joined one after
+another. The range of lags is cut into *lag buckets*, as many below 0 as above.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import IntArray
 
 HALF = 40
-"""Number of buckets below 0, and above. Wider buckets cost more work per result."""
+"""Number of buckets below 0, and also above 0. Wider buckets cost more work per
+result."""
 BUCKETS = 2 * HALF
 
 Stretches: TypeAlias = tuple[tuple[int, int], ...]
@@ -29,10 +30,10 @@ Edges: TypeAlias = dict[tuple[int, int], IntArray]
 
 
 class Looks(NamedTuple):
-    """How arrivals of one stream look for matches.
+    """With which residents the arrivals of one stream are compared.
 
-    They meet the other streams in this ``order``. In each stream they look at the
-    residents whose lags lie in one of its stretches.
+    Arrivals are joined with the other streams in this ``order``. In each stream, they
+    are compared with the residents whose lags are in one of its stretches.
     """
 
     order: tuple[int, ...]
@@ -53,9 +54,10 @@ def lag_range(spec: JoinSpec, stream: int, other: int) -> tuple[int, int]:
 def lag_edges(
     spec: JoinSpec, stream: int, other: int, narrowest_us: int = 1
 ) -> IntArray:
-    """Starts of the buckets, and the end of the last one.
+    """Starts of the lag buckets of a hop, and the end of the last bucket.
 
-    If buckets would be narrower than ``narrowest_us``, some are empty instead.
+    No bucket is narrower than ``narrowest_us``, except buckets of width 0. These are
+    added if needed, so that the number of buckets is always the same.
     """
     first, last = lag_range(spec, stream, other)
     if not first < 0 < last:
@@ -71,7 +73,7 @@ def _cut(first: int, last: int, buckets: int, narrowest_us: int) -> IntArray:
 
 
 def stretches(edges: IntArray, chosen: Iterable[int]) -> Stretches:
-    """Lags of some buckets; neighbours make one stretch.
+    """Lags of some buckets as stretches; adjacent buckets make one stretch.
 
     >>> stretches(np.array([-2, 0, 3, 6, 9]), [3, 0, 2])
     ((-2, -1), (3, 9))

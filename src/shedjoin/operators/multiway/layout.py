@@ -1,4 +1,4 @@
-"""Columns of a stream by which its residents are found."""
+"""Chooses and computes the columns by which the residents of a stream are found."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from shedjoin.spec.terms import BandTerm, CompareTerm, compared
 from shedjoin.types import FloatArray, IntArray, IntGrid
 
 NUMBER, SIZE, WORTH = -3, -2, -1
-"""Columns of tiers under a memory budget: the arrival number of a row, its bytes, and
-the bits of its importance."""
+"""Further columns of tiers in a join with a memory budget: the arrival number of a row,
+its bytes, and the bits of its importance."""
 NUMBER_COLUMN, WORTH_COLUMN = "__shedjoin_number", "__shedjoin_worth"
 ADDED = NUMBER_COLUMN, WORTH_COLUMN
-"""Columns that rows have in addition under a memory budget, also when stored."""
+"""Columns that are added to rows in a join with a memory budget. They are stored with
+the rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Columns of the tiers of one stream.
 
-    Rows of a key are sorted by the column ``lead``, or by time if there is none. The
-    other columns that are compared are ``values``. With a memory budget, the last three
-    columns are number, size and importance of a row.
+    Rows of a key are sorted by the column ``lead``. If it is None, they are sorted by
+    time. ``values`` are the other columns that are compared. With a memory budget, the
+    last three columns are number, size and importance of a row.
     """
 
     lead: str | None
@@ -38,7 +39,7 @@ class Layout:
 
     @staticmethod
     def of(spec: JoinSpec, stream: int, *, bounded: bool = False) -> Layout:
-        """Choose the columns of a stream; the most selective term gives the lead."""
+        """Choose the columns of a stream; the most selective term has the lead."""
         found: dict[str, int] = {}
         for _, term, column in compared(spec.terms, stream):
             found[column] = min(found.get(column, _LAST), _rank(term))
@@ -59,11 +60,11 @@ class Layout:
         return 8 * self.width
 
     def place_of(self, column: str) -> int:
-        """Number of a column in the tiers."""
+        """Position of a column in the tiers."""
         return LEAD if column == self.lead else COLUMNS + self.values.index(column)
 
     def columns(self, rows: pa.RecordBatch, hot: Hot, place: IntArray) -> IntGrid:
-        """Columns of some rows."""
+        """Columns of rows in this layout, given their keys, times and places."""
         grid = np.empty((self.width, rows.num_rows), np.int64)
         grid[KEY], grid[TIME], grid[PLACE] = hot.key, hot.time, place
         grid[LEAD] = grid[TIME] if self.lead is None else _codes(rows, self.lead)
@@ -89,7 +90,10 @@ _LAST = 3
 
 
 def _rank(term: BandTerm | CompareTerm) -> int:
-    """Rank of a term, lowest for the fewest rows; ``!=`` is last, as it is no range."""
+    """Rank of a term by the rows that it selects: the lowest rank for the fewest rows.
+
+    ``!=`` is last, because the rows that it selects are not one range.
+    """
     if isinstance(term, BandTerm):
         return 0
     return {"=": 1, "!=": _LAST}.get(term.operator, 2)

@@ -1,8 +1,7 @@
-"""What a join by predicates learns of its lags, from arrivals that look everywhere.
+"""Counts of shredded arrivals: at which lags and in which order to look for matches.
 
-Counts fade with event time, to a half in the time for which rows are kept. They are
-rounded whenever they fade. So their stored form is short, and they are the same after a
-restart.
+Counts fade with event time. Their half-life is the window. They are rounded whenever
+they fade. So their stored form is short, and they are the same after a restart.
 """
 
 from __future__ import annotations
@@ -25,23 +24,28 @@ if TYPE_CHECKING:  # plans need scipy; joins that keep up do not
 
 _DIGITS = 3
 _YOUNG = 4.0
-"""Counting that began so many half-lives ago, or more, fades at the usual pace."""
+"""Number of half-lives since counting began after which counts fade at the usual pace.
+Before, they fade faster."""
 _SOONER = 4
-"""Work done and meant fades so many times as fast as lags. Excess work while windows
-filled up says little about excess work now."""
+"""The counts of work done and work planned fade this many times as fast as other
+counts. Excess work while windows were filling up says little about excess work now."""
 _ENOUGH = 2
-"""Arrivals that must be known before another order of the streams is considered."""
+"""Number of shredded arrivals that must have begun with each hop before another order
+of the streams is considered."""
 _BETTER, _UNSURE = 1.2, 1.5
-"""Another order must be so much better, because what hops have learned in this one is
-lost. The fewer arrivals are known, the better it must be."""
+"""Factor by which another order must be better, and an addition to it that is larger if
+fewer arrivals were counted. A change of the order costs something: the counts of the
+hops in the present order are lost."""
 
 
 class Learned:
-    """Faded counts of one shard, and the orders in which streams are met.
+    """Faded counts of one shard, and the order of the hops of each direction.
 
-    ``seen`` and ``stored`` count arrivals by stream. ``partial``, ``rows`` and
-    ``matches`` are counts of hops as in ``Tally``, and ``pair_*`` are the same where
-    the stream is met first. ``paced`` is work that was done and work that was meant.
+    ``seen`` and ``stored`` count arrivals by stream. ``partial``, ``rows``, ``matches``
+    and ``squares`` are counts of hops as in ``Tally``. ``pair_*`` are the same counts
+    for arrivals for which the hop was the first. ``results`` are the results of
+    shredded arrivals by stream, and ``counted`` the number of these arrivals. ``paced``
+    is the work that was done, and the work that was planned.
     """
 
     def __init__(self, streams: int) -> None:
@@ -65,7 +69,7 @@ class Learned:
 
     @staticmethod
     def of(facts: dict[str, Any] | None, streams: int) -> Learned:
-        """Read what was stored; None if nothing was learned."""
+        """Restore from facts that :meth:`facts` returned; None means no counts."""
         learned = Learned(streams)
         if facts is not None:
             for name in _ARRAYS:
@@ -77,32 +81,33 @@ class Learned:
         return learned
 
     def facts(self) -> dict[str, Any]:
-        """What :meth:`of` reads."""
+        """Facts to store, from which :meth:`of` restores the counts."""
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
         times = {"time_us": self.time_us, "began_us": self.began_us}
         return arrays | times | {"orders": self.orders}
 
     @property
     def is_known(self) -> bool:
-        """Whether any arrival was learned from."""
+        """Whether any shredded arrival was counted."""
         return bool(self.partial.any())
 
     @property
     def least(self) -> float:
-        """Arrivals that met another stream first, for the stream that the fewest met.
+        """Least number of shredded arrivals that began with any one stream.
 
-        This is counted for the arriving stream of which most is known, because arrivals
-        of others may find nothing at all.
+        It is computed for each direction, as the least over its hops. The greatest of
+        these numbers is returned, because arrivals of other directions may find no
+        matches at all.
         """
         others = [list(order) for order in self.orders]
         met = (self.pair_partial[own, met] for own, met in enumerate(others))
         return max(float(found.min()) for found in met)
 
     def results_off(self, seen: IntArray) -> float:
-        """Standard deviation of the results that are expected for so many arrivals.
+        """Standard deviation of the estimated results of ``seen`` arrivals by stream.
 
-        The results of an arrival are a product over hops, and each factor is known from
-        a few arrivals.
+        The results of an arrival are estimated by a product over hops. Each factor is
+        estimated from a few arrivals.
         """
         variance = 0.0
         for stream, order in enumerate(self.orders):
@@ -119,19 +124,21 @@ class Learned:
         return float(np.sqrt(variance))
 
     def fade(self, time_us: float, half_us: float) -> None:
-        """Fade counts to the mean time of new arrivals, by at most a half-life.
+        """Fade counts up to ``time_us``, the mean time of new arrivals.
 
-        Counts that have just begun fade faster, because windows were not full yet.
+        They fade by at most a half. Soon after the start of the query they fade faster,
+        because early counts are from windows that were not full.
         """
         if self.time_us < 0:
             self.began_us = self.time_us = time_us
-        self.began_us = min(self.began_us, time_us)  # the first row may be far ahead
+        self.began_us = min(self.began_us, time_us)  # the first times may be too late
         half_us = min(half_us, max((time_us - self.began_us) / _YOUNG, half_us / 16))
         passed = min(max(time_us - self.time_us, 0.0), half_us)
         self.time_us = time_us
         kept = 0.5 ** (passed / half_us)
         self.paced *= kept ** (_SOONER - 1)
-        # Variances: a count that has faded to a half has a quarter of the variance.
+        # The variance of a count fades by the square of the factor for the count. The
+        # loop multiplies by this factor once more.
         self.squares *= kept
         self.pair_squares *= kept
         for name in _ARRAYS:
@@ -140,8 +147,8 @@ class Learned:
     def count(self, seen: IntArray, stored: IntArray, tallies: Sequence[Tally]) -> None:
         """Add the counts of a micro-batch.
 
-        The first tally has arrivals that met the streams in their order. Each other
-        tally has arrivals that met a later stream first.
+        The first tally counts arrivals that were joined in the usual order. Each other
+        tally counts scouts: arrivals that began with another stream.
         """
         self.seen += seen
         self.stored += stored
@@ -156,10 +163,10 @@ class Learned:
                     getattr(self, f"pair_{name}")[hop] += getattr(tally, name)[hop]
 
     def reorder(self, throttle: Throttle) -> None:
-        """Meet streams in the order that finds the most results for the work allowed.
+        """Choose the order of hops that finds the most results for the allowed work.
 
-        How hops depend on each other is not known for other orders. So orders are
-        compared as if hops were independent.
+        For orders that are not in use, it is unknown how hops depend on each other. So
+        orders are compared as if hops were independent.
         """
         if len(self.orders) == 2:  # noqa: PLR2004 - there is one order only
             return
@@ -173,24 +180,24 @@ class Learned:
             best = _best(made, order, price, better)
             if best != order:
                 self.orders[stream] = best
-                # Until they are counted in this order.
+                # These counts are used until there are counts in the new order.
                 for name in Counted._fields:
                     found = getattr(self, f"pair_{name}")
                     getattr(self, name)[stream] = found[stream]
 
     def _price(self, throttle: Throttle) -> float:
-        """Results that a unit of work must bring, so that only so much work is done."""
+        """Price of work at which no more work is done than the throttle allows."""
         from shedjoin import plan
 
         work = throttle.share * float(self.seen @ self.whole_work(throttle))
         return plan.price_of_work(work, self.load(throttle))
 
     def whole_work(self, throttle: Throttle) -> FloatArray:
-        """Work of an arrival of each stream that looks at everything.
+        """Work of an arrival of each stream that is compared with all residents.
 
-        The order with the least work is assumed. A join without a throttle does that
-        work, and a share of it may be done. An order that suits a few lags may take far
-        more work for all of them.
+        The order with the least work is assumed. The throttle allows a share of this
+        work. The present order may be best for a few lags only, and take far more work
+        for all lags.
         """
         directions = self.load(throttle).directions
         whole = [
@@ -210,7 +217,10 @@ class Learned:
     def _in_any_order(
         self, stream: int, throttle: Throttle
     ) -> dict[tuple[int, ...], Direction]:
-        """One arrival of a stream in each order, as if hops were independent."""
+        """Direction of one arrival of a stream, for each possible order of hops.
+
+        It is estimated as if hops were independent.
+        """
         part, order = self._stored_part, self.orders[stream]
         hops = {
             other: hop_of(self._counted((stream, other), "pair_"), part=part[other])
@@ -228,15 +238,16 @@ class Learned:
         return np.where(self.seen > 0, part, 1.0)
 
     def _counted(self, hop: tuple[int, int], prefix: str = "") -> Counted:
-        """Counts of a hop; with ``pair_``, where it is the first one."""
+        """Counts of a hop; with ``pair_``, those of arrivals that began with it."""
         return Counted(*(getattr(self, prefix + name)[hop] for name in Counted._fields))
 
     def load(
         self, throttle: Throttle, coming: FloatArray | None = None
     ) -> plan.HarvestLoad:
-        """Results and work of the whole join, as learned.
+        """Estimated results and work of the whole join.
 
-        They are for the arrivals that are ``coming``, or else for the faded counts.
+        They are for ``coming`` arrivals by stream. Without ``coming``, they are for the
+        faded counts of arrivals.
         """
         from shedjoin import plan
 
@@ -257,11 +268,12 @@ def _best(
     price: float,
     better: float,
 ) -> tuple[int, ...]:
-    """Choose an order: the present one unless another is clearly better.
+    """Choose an order: the present one, unless another order is clearly better.
 
-    Without a price, everything is looked at, and orders are compared by results per
-    work. With a price, every order does only the work that is worth it. If that is more
-    or less work than in the present order, the difference counts at that price.
+    If ``price`` is 0, arrivals are compared with all residents, and orders are compared
+    by results per work. Otherwise, each order does only the work that is worth the
+    price. If an order does more work than the present order, the price of the
+    difference is subtracted from its results. If it does less, it is added.
     """
     scores = {}
     if price:

@@ -1,4 +1,4 @@
-"""What a shard under a memory budget learns from its arrivals, and its clock."""
+"""Updates the models and the clock of a shard with a memory budget."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _UNSEEN = np.iinfo(np.int64).min
 _LEAD = 16
-"""The clock may lead what all streams have reached by a 16th of the window."""
+"""The clock is at most a 16th of the window after the time that all streams have
+reached."""
 _PAIR = 2
 _PIECE = 1 << 10
-"""Arrivals that are learned from at once."""
+"""Greatest number of arrivals that the models count at once."""
 _SPANS = 64
-"""A piece spans at most a 64th of the window if results have three rows or more. Rows
-of a piece also meet later ones of other streams, and these may be further apart from
-them than a result allows."""
+"""With three or more streams, a piece spans at most a 64th of the window. Within a
+piece, the models may count rows as matching although their times are too far apart."""
 
 
 class Arrived(NamedTuple):
-    """Arrivals of all streams in order; ``key`` is what they are counted by."""
+    """Arrivals of all streams in order; ``key`` is the key under which they count."""
 
     stream: IntArray
     key: IntArray
@@ -44,8 +44,9 @@ class Arrived(NamedTuple):
 class Learning:
     """Models and clock of one shard.
 
-    The clock is the greatest time seen, but at most a little more than what all streams
-    have reached. So a row from the far future does not make all others old.
+    The clock is the greatest event time so far, but at most a little later than the
+    time that all streams have reached. So one row with a time far in the future does
+    not make all other rows old.
 
     Parameters
     ----------
@@ -70,15 +71,15 @@ class Learning:
 
     @property
     def models(self) -> Models:
-        """What was learned."""
+        """The models of the shard."""
         return self.kept.models
 
     def facts(self) -> dict[str, Any]:
-        """Facts to store beside the models."""
+        """Facts to store in addition to the models."""
         return {"clock_us": self.clock_us, "latest": list(self._latest)}
 
     def watched(self, arrived: Arrived) -> BoolArray:
-        """Flags of the arrivals whose results must be counted one by one."""
+        """For each arrival, whether its results must be counted one by one."""
         if not self.is_counted:
             return np.zeros(arrived.key.size, np.bool_)
         return self.models.make_room(arrived.stream, arrived.key)
@@ -90,7 +91,7 @@ class Learning:
         watched: BoolArray,
         results: Results | None = None,
     ) -> None:
-        """Learn from arrivals, and from their results if the recall is estimated."""
+        """Count arrivals in the models, with their results if these are given."""
         for at in self._pieces(arrived.time):
             piece = arrived.part(at)
             self._set_clock(piece, 1000 * watermark_ms)
@@ -103,7 +104,7 @@ class Learning:
             self.kept.make_room()
 
     def _pieces(self, time: IntArray) -> Iterator[slice]:
-        """Cut arrivals into pieces, by number and by time."""
+        """Cut arrivals into pieces of limited number, and if needed of limited time."""
         start, span_us = 0, self._spec.window_us // _SPANS
         while start < time.size:
             end = min(start + _PIECE, time.size)
@@ -118,7 +119,7 @@ class Learning:
         if self.clock_us == _UNSEEN or (
             silent and first_us < self.clock_us - self._spec.window_us
         ):
-            # Nothing has begun, or it began with a row from the future.
+            # There is no clock yet, or the first row had a time in the future.
             self.clock_us = max(first_us, watermark_us)
             self.kept.begin(self.clock_us)
         for stream, latest in enumerate(self._latest):

@@ -1,4 +1,4 @@
-"""Counts of the rows that left one shard under a memory budget."""
+"""Counts the rows that one shard with a memory budget has dropped, by reason."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from shedjoin.spec.streams import JoinSpec
 
 
 class Losses:
-    """Counts of a micro-batch, and the one that must be stored.
+    """Counts of a micro-batch, and the number of arrivals so far, which is stored.
 
     Parameters
     ----------
     spec : JoinSpec
         The join.
     completeness : Completeness
-        Record of what is missing, which is updated.
+        Record of missing results, which is updated.
     facts : dict, optional
         What :meth:`facts` returned when it was stored.
     """
@@ -45,11 +45,15 @@ class Losses:
         self._life = np.zeros(2)
 
     def facts(self) -> dict[str, Any]:
-        """Facts to store: how many rows have come."""
+        """Facts to store: the number of the next arrival."""
         return {"next_number": self.next_number}
 
     def count(self, left: Left, clock_us: int, first_new: int = NOBODY) -> None:
-        """Count rows that left; arrivals of the block among them count as refused."""
+        """Count rows that were shed.
+
+        Those with the number ``first_new`` or a later one count as refused, the others
+        as evicted.
+        """
         if not left.stream.size:
             return
         self._completeness.note_shed(int(left.time.max()))
@@ -60,7 +64,7 @@ class Losses:
         self._lived(np.minimum((clock_us - left.time).clip(0), most) * 1e-6)
 
     def expire(self, store: BoundedStore, watermark_ms: int) -> None:
-        """Remove residents that nothing can match any more, and count them."""
+        """Remove residents that no arrival can match any more, and count them."""
         before = np.array([windows.count for windows in store.windows])
         store.expire(watermark_ms)
         left = before - [windows.count for windows in store.windows]
@@ -68,7 +72,7 @@ class Losses:
         self._lived(np.repeat(self._keep_us * 1e-6, left))
 
     def report(self, store: BoundedStore, arrivals: Timely) -> Report:
-        """Report of a micro-batch; the counts then start again."""
+        """Report of a micro-batch; the counts then start again from 0."""
         taken = np.array(arrivals.taken)
         by_stream = {
             "seen": arrivals.seen,

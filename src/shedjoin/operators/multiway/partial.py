@@ -1,12 +1,13 @@
 """Partial results: an arrival, and residents of some of the other streams.
 
-A partial result has the latest of its times, the time until which all of its rows are
-kept, and for every term the codes that it still allows. A resident of stream j at time
-t fits if ::
+The ``latest`` of a partial result is the latest time of its rows, and its ``until`` is
+the time until which all of its rows are kept. For every term, it also has the range of
+order codes that further rows may have. A resident of stream j with the same key and
+time t matches a partial result if ::
 
     latest - keep[j] <= t <= until
 
-and if its values lie in the ranges of the terms.
+and if its values are in the ranges of the terms.
 """
 
 from __future__ import annotations
@@ -25,21 +26,22 @@ from shedjoin.types import IntArray, IntGrid
 
 
 class Met(NamedTuple):
-    """Indices of arrivals, and places of the residents that they met, by stream."""
+    """Matches: indices of arrivals, and places of residents by stream."""
 
     arrival: IntArray
     places: dict[int, IntArray]
 
     def take(self, at: IntArray) -> Met:
-        """Select some of them."""
+        """Select some of the matches."""
         places = {stream: place[at] for stream, place in self.places.items()}
         return Met(self.arrival[at], places)
 
 
 class Partial(NamedTuple):
-    """Partial results: rows of the arrivals, and places of residents by stream.
+    """Partial results: indices of arrivals, and places of residents by stream.
 
-    ``bounds`` holds, by number, the bounds of terms that a stream has still to meet.
+    ``bounds`` holds the ranges of codes that further rows may have, by the number of
+    the term.
     """
 
     key: IntArray
@@ -63,12 +65,12 @@ class Partial(NamedTuple):
         )
 
     def completed(self, at: IntArray, stream: int, place: IntArray) -> Met:
-        """Complete some of them by a resident of the last stream."""
+        """Complete the partial results ``at`` by residents of the last stream."""
         met = Met(self.arrival, self.places).take(at)
         return Met(met.arrival, met.places | {stream: place})
 
     def take(self, at: IntArray) -> Partial:
-        """Select some of them."""
+        """Select some of the partial results."""
         return Partial(
             self.key[at],
             self.latest[at],
@@ -81,7 +83,7 @@ class Partial(NamedTuple):
     def extended(
         self, at: IntArray, stream: int, found: IntGrid, spec: JoinSpec, layout: Layout
     ) -> Partial:
-        """Extend some of them by a resident of one more stream."""
+        """Extend the partial results ``at`` by residents of one more stream."""
         one, time = self.take(at), found[TIME]
         bounds = one.bounds.copy()
         for term, new in _bounds(spec.terms, stream, found, layout).items():
@@ -97,7 +99,7 @@ class Partial(NamedTuple):
     def asked(
         self, spec: JoinSpec, stream: int, layout: Layout, times: Bounds
     ) -> Asked:
-        """Ranges that they allow for residents of a stream between two times."""
+        """Conditions for residents of a stream; ``times`` restricts their times."""
         window = Bounds(self.latest - spec.keeps_us[stream], self.until).within(times)
         ranges = [(LEAD if layout.lead is None else TIME, window)]
         for number, _, column in compared(spec.terms, stream):
@@ -129,7 +131,7 @@ def _stacked(rows: Sequence[IntArray], size: int) -> IntGrid:
 def _bounds(
     terms: tuple[Term, ...], stream: int, columns: IntGrid, layout: Layout
 ) -> dict[int, Bounds]:
-    """Bounds that rows of a stream set for others, by term."""
+    """Ranges of codes that rows of a stream allow for rows of others, by term."""
     return {
         number: bounds_of(term, stream, columns[layout.place_of(column)])
         for number, term, column in compared(terms, stream)

@@ -1,4 +1,4 @@
-"""Shedding: the residents that are worth least are evicted if there are too many."""
+"""Evicts the residents with the lowest scores, to stay within a memory budget."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ from shedjoin.spec.shedding import Shedding
 from shedjoin.types import BoolArray, IntArray, IntGrid
 
 _PARTS = 8
-"""Number of blocks of arrivals that together are as large as the budget."""
+"""A block of arrivals may be larger than the free room by this fraction of the budget:
+1 / 8."""
 _LEAST_ROWS, _LEAST_BYTES = 1 << 8, 1 << 16
-"""Least size of a block: so much may be held beyond the budget until rows are shed."""
+"""Least limit of this excess. A shard may hold that much more than its budget until
+rows are shed."""
 NOBODY = np.iinfo(np.int64).max
 
 
 class Left(NamedTuple):
-    """Rows that left, as columns."""
+    """Rows that were shed, as columns."""
 
     stream: IntArray
     number: IntArray
@@ -51,7 +53,7 @@ class Shedder:
     share : int
         Rows or bytes that the shard may hold.
     learning : Learning
-        What is known of keys, and the clock.
+        Models and clock of the shard.
     """
 
     def __init__(
@@ -66,7 +68,7 @@ class Shedder:
         self.limit(share)
 
     def limit(self, share: int) -> None:
-        """Set what may be held from now on; :meth:`shed` then evicts the surplus."""
+        """Use a share from now on; :meth:`shed` then evicts the surplus."""
         self._share = share
         budget, streams = self._shedding.budget, len(self._store.streams)
         whole = usable_of(budget, share)
@@ -76,10 +78,10 @@ class Shedder:
         self._block = max(whole // _PARTS, least)
 
     def blocks(self, size: IntArray) -> Iterator[slice]:
-        """Cut arrivals into blocks as large as the free room and a part of the budget.
+        """Yield blocks of arrivals that fill the free room and exceed it a little.
 
-        Rows may leave or expire between two blocks, so each block is cut when it is
-        due.
+        Rows may be shed between two blocks. So the end of a block is computed when the
+        block is requested.
         """
         filled, start = np.cumsum(size), 0
         while start < size.size:
@@ -90,17 +92,17 @@ class Shedder:
             start = end
 
     def sizes(self, columns: IntGrid) -> IntArray:
-        """What each row takes from the budget."""
+        """Size that each row takes from the budget."""
         return columns[SIZE] if self._in_bytes else np.ones(columns.shape[1], np.int64)
 
     def shed(self) -> Left:
-        """Shed the rows that are too many."""
+        """Shed the residents that exceed the budget."""
         return self._shed_to(self._capacity)
 
     def fit(self) -> Left:
-        """Rewrite what has become sparse, and keep to a budget in bytes exactly.
+        """Shed the surplus, rewrite sparse segments, and fit a budget in bytes.
 
-        If rows are larger than was assumed, some more are shed.
+        If the state still takes too many bytes, more residents are shed.
         """
         store, left = self._store, self.shed()
         store.tidy()
@@ -112,7 +114,7 @@ class Shedder:
         return left
 
     def _used(self) -> IntArray:
-        """Rows or bytes of each pool."""
+        """Size of the residents of each pool, in rows or bytes."""
         each = [
             int(windows.column(SIZE).sum()) if self._in_bytes else windows.count
             for windows in self._store.windows
@@ -129,10 +131,12 @@ class Shedder:
         score = answers.scores(policy, "score", policy.score(rows), rows.key.size)
         size = rows.size
         pool = np.zeros_like(rows.stream) if self._pooled else rows.stream
-        # A row larger than its pool is shed at once; otherwise all others would be.
+        # A row larger than its pool is shed first. Otherwise, all other rows would be
+        # shed for it.
         gone = size > self._capacity[pool]
         surplus -= np.bincount(pool[gone], size[gone], surplus.size).astype(np.int64)
-        # Rows whose time is over are shed first: only rows behind the clock match them.
+        # Rows whose window is over by the clock are shed first. Only an arrival that is
+        # out of order could match them.
         order = np.lexsort(
             (self._shedding.tie * rows.number, score, rows.remaining_us >= 0)
         )
@@ -152,7 +156,7 @@ class Shedder:
                 self._store.evict(stream, own, grids[stream][PLACE])
 
     def _residents(self, grids: list[IntGrid]) -> Residents:
-        """All residents, as policies see them."""
+        """All residents in the form that a policy reads."""
         spec, learns = self._store.spec, "models" in self._shedding.policy.reads
         layouts = self._store.layouts
         keys = [

@@ -1,4 +1,4 @@
-"""One shard's residents of every stream, in basic windows."""
+"""Holds the residents of all streams in one shard, in basic windows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEAST_WIDEST_US = 10_000_000
 
 
 class Piece(NamedTuple):
-    """A segment, the number of its rows in basic windows, and their times."""
+    """A segment, the number of its rows in basic windows, and the range of times."""
 
     segment: Segment
     alive: int
@@ -35,10 +35,11 @@ class Piece(NamedTuple):
 
 
 def _widest_us(stream: StreamSpec) -> int:
-    """Limit of the length of basic windows: rows may stay that much too long.
+    """Limit of the length of the basic windows of a stream.
 
-    If rows of a stream may already have expired when they come, its windows keep their
-    length. Only the time of such rows shows whether they were dropped.
+    A row may be kept longer than needed by this length. In some streams, rows may have
+    expired before they come. Then the limit is 0, and basic windows keep their length:
+    only by the time of such a row can it be decided whether it was dropped.
     """
     late = stream.keep_us < 0 or stream.lag_us > 0
     return 0 if late else max(stream.keep_us, _LEAST_WIDEST_US)
@@ -52,11 +53,11 @@ class MultiwayStore:
     spec : JoinSpec
         The join.
     payload : Payload
-        Their rows.
+        Holds the rows of the residents.
     workspace : Workspace
         Holds the basic windows.
     parts : int
-        Number of basic windows that a row is kept for.
+        Number of basic windows in the time for which a row is kept.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class MultiwayStore:
         self.pieces: dict[int, Piece] = {}
 
     def open(self, own: dict[str, Any]) -> None:
-        """Continue in a workspace that holds everything."""
+        """Continue in a workspace that holds the rows and the tiers."""
         self._know(own)
         for windows, stored in zip(self.windows, own["windows"], strict=True):
             windows.open(stored)
@@ -132,30 +133,30 @@ class MultiwayStore:
         self.windows[stream].insert(self.layouts[stream].columns(rows, hot, place))
 
     def tidy(self) -> None:
-        """Rewrite segments: those with many dead rows, and many small ones into one."""
+        """Rewrite segments with few residents, and merge small segments."""
         for stream in self.streams:
             self._rewrite(stream, self._worth_moving(stream))
 
     def _rewrite(self, stream: int, moving: list[Piece]) -> None:
-        """Merge the survivors of some segments of a stream into new segments."""
+        """Move the residents of some segments of a stream to new segments."""
         own = self.spec.streams[stream]
         for rows in chunked(self._taken_out(moving)):
             hot = hot_columns(rows, own, direct=self.spec.direct)
             self.insert(stream, rows, hot)
 
     def expire(self, watermark_ms: int) -> None:
-        """Remove residents that nothing can match any more."""
+        """Remove residents that no arrival can match any more."""
         self.watermark_ms = max(self.watermark_ms, watermark_ms)
         for stream in self.streams:
             gone = [np.zeros(0, np.int64), *self._expiring(stream)]
             self._count_out(np.concatenate(gone))
 
     def _expiring(self, stream: int) -> Iterator[IntArray]:
-        """Places of rows that expire now; basic windows are dropped as a whole."""
+        """Yield places of rows that expire now, always whole basic windows."""
         return self.windows[stream].expire(self._horizon(stream))
 
     def _count_out(self, place: IntArray) -> None:
-        """Subtract rows that are not in basic windows any more."""
+        """Subtract removed rows, given by their places, from the counts of segments."""
         numbers, counts = np.unique(segment_of(place), return_counts=True)
         for number, count in zip(numbers.tolist(), counts.tolist(), strict=True):
             piece = self.pieces[number]
@@ -164,7 +165,7 @@ class MultiwayStore:
                 self._drop(number)
 
     def ahead(self, first_new: int, watermark_ms: int) -> int:
-        """Count new rows that are more than the window ahead of all streams.
+        """Count new rows that are ahead: later than all streams by over a window.
 
         ``first_new`` is the first segment of the micro-batch.
         """
@@ -183,12 +184,12 @@ class MultiwayStore:
         )
 
     def by_segment(self, stream: int, slots: IntArray) -> Parts:
-        """Group places by segment."""
+        """Group residents by segment, given their places."""
         del stream
         return self.payload.by_place(slots)
 
     def column(self, stream: int, slots: IntArray, name: str) -> pa.Array:
-        """Values of one column of residents, by their places."""
+        """Values of one column of residents, given their places."""
         parts = (
             (rows.select([name]), hit, at)
             for rows, hit, at in self.by_segment(stream, slots)
@@ -228,8 +229,8 @@ class MultiwayStore:
     def _worth_moving(self, stream: int) -> list[Piece]:
         """Segments to rewrite, chosen as in the exact join.
 
-        These are the oldest ones while more than half of all stored rows are dead, or
-        else the newest ones if many of them are small.
+        If more than half of all stored rows are not residents, the oldest segments are
+        rewritten. Otherwise, the newest segments are merged if many of them are small.
         """
         pieces = self._pieces(stream)
         if not pieces:
@@ -248,7 +249,7 @@ class MultiwayStore:
         return pieces[len(pieces) - merged :]
 
     def _taken_out(self, moving: list[Piece]) -> Iterator[pa.RecordBatch]:
-        """Yield the survivors of segments that are given up, one segment at a time."""
+        """Remove segments; yield the residents of each segment."""
         for piece in moving:
             windows = self.windows[piece.segment.stream]
             place = windows.remove(piece.segment.id, piece.min_us, piece.max_us)

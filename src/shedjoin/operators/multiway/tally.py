@@ -1,4 +1,4 @@
-"""What arrivals that look at all residents find, by lag; harvests are based on it."""
+"""Counts what shredded arrivals find, by lag; harvests are chosen by these counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shedjoin.types import IntArray, IntGrid
 
 
 class Looked(NamedTuple):
-    """Partial results that look into a tier, from ``start`` to ``end``."""
+    """A tier, and the partial results from ``start`` to ``end`` compared with it."""
 
     asked: Asked
     tier: IntGrid
@@ -22,7 +22,7 @@ class Looked(NamedTuple):
 
 
 class Found(NamedTuple):
-    """Lags of matches, and which arrivals found them."""
+    """Lags of matches, and indices of their arrivals."""
 
     lag: IntArray
     arrival: IntArray
@@ -40,7 +40,7 @@ class Tally:
     """
 
     opening: ClassVar[int] = 16
-    """Work to find the first row in a basic window, in residents looked at."""
+    """Work to find the first row in a basic window, in comparisons with residents."""
 
     def __init__(self, streams: int, edges: Edges) -> None:
         size = streams, streams
@@ -52,15 +52,16 @@ class Tally:
         self.results = np.zeros(streams, np.int64)
 
     def began(self, stream: int, other: int, partial: int) -> None:
-        """Count partial results that come to a hop."""
+        """Count partial results that begin a hop."""
         self.partial[stream, other] += partial
 
     def opened(
         self, stream: int, other: int, time: IntArray, window: tuple[int, int]
     ) -> None:
-        """Count looks into a basic window, for the buckets whose middles lie in it.
+        """Count the work to open a basic window, by lag bucket.
 
-        A bucket that is half as wide as the window takes half a look.
+        It counts for the buckets whose middle lag reaches the window. For a bucket that
+        is half as wide as the window, half of the work counts.
         """
         edges = self.edges[stream, other]
         middle = (edges[1:] + edges[:-1]) // 2
@@ -70,16 +71,16 @@ class Tally:
         self.rows[stream, other] += self.opening * looks
 
     def looked(self, stream: int, other: int, looked: Looked) -> None:
-        """Count the residents that partial results look at."""
+        """Count the residents that partial results are compared with, by lag bucket."""
         counts = self.rows[stream, other]
         count_lags(*looked, self.edges[stream, other], counts)
 
     def met(self, stream: int, other: int, found: Found, *, complete: bool) -> None:
-        """Count matches, and the results that they complete.
+        """Count matches, and results if the matches complete them.
 
         Partial results of one arrival match the same residents, so their matches are
-        not independent. The variance of the counts is estimated by the squares of how
-        many matches come together.
+        not independent. So the variance of a count is estimated by a sum over arrivals
+        and lag buckets: each adds the square of the number of its matches.
         """
         bucket = buckets(self.edges[stream, other], found.lag)
         self.matches[stream, other] += np.bincount(bucket, minlength=BUCKETS)

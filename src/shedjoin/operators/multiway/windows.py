@@ -1,8 +1,8 @@
-"""Basic windows of one stream: its residents by stretches of event time.
+"""Basic windows of one stream: they hold its residents by stretches of event time.
 
 A basic window holds the rows of one stretch in sorted *tiers*. Arrivals make a new
-tier. It is merged with the tier before it as long as that is less than four times as
-large. So each row is merged a few times, and there are few tiers to search.
+tier. While the tier before is less than four times as large, the two are merged. So
+each row is merged only a few times, and there are few tiers to search.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from shedjoin.state.workspace import Workspace
 from shedjoin.types import BoolArray, IntArray, IntGrid
 
 PARTS = 10
-"""Number of basic windows that a row is kept for."""
+"""Number of basic windows in the time for which a row is kept."""
 FINE_PARTS = 20
-"""The same number where some basic windows may be left out."""
+"""The same number for joins with a CPU budget, which may skip some basic windows."""
 SHORTEST_US = 100_000
-"""Least length of a basic window: one for each row would be too many."""
+"""Least length of a basic window. Without it, there could be one for each row."""
 MOST = 100
-"""If there are more basic windows, they get longer: each is a file or two."""
+"""If there are more basic windows, they are made longer, because each has one or more
+files."""
 _GROWTH = 4
 
 
@@ -52,7 +53,7 @@ class BasicWindows:
     name : str
         Name of the stream in the workspace.
     layout : Layout
-        Its columns.
+        Columns of the stream.
     width_us, widest_us : int
         Length of a basic window, and the limit of this length.
     """
@@ -75,7 +76,7 @@ class BasicWindows:
         self.tiers: dict[int, list[Tier]] = {}
 
     def open(self, stored: Iterable[tuple[int, Sequence[Sequence[int]]]]) -> None:
-        """Map the tiers of a workspace that has them."""
+        """Open the tiers of a workspace that holds them."""
         for window, tiers in stored:
             self.tiers[window] = [
                 Tier(number, self._shaped(self._workspace.array(self._file(number))))
@@ -132,7 +133,7 @@ class BasicWindows:
         return len({*self.tiers, *np.unique(time // self.width_us).tolist()}) > MOST
 
     def _widen(self) -> None:
-        """Merge pairs of neighbours, so that windows become twice as long."""
+        """Merge pairs of adjacent windows, so that windows become twice as long."""
         self.width_us *= 2
         both: dict[int, list[Tier]] = {}
         for window, tiers in sorted(self.tiers.items()):
@@ -141,14 +142,17 @@ class BasicWindows:
             rows = np.concatenate([tier.columns for tier in tiers], axis=1)
             for tier in tiers:
                 self._workspace.drop_array(self._file(tier.number))
-            # Rows of equal leads are in the order of their places, as if never apart.
+            # Rows with equal keys and leads must be in the order of their places.
             rows = np.take(rows, np.argsort(rows[PLACE]), axis=1)
             both[window] = [self._kept(self.next_tier, _sorted(rows))]
             self.next_tier += 1
         self.tiers = both
 
     def remove(self, segment: int, first_us: int, last_us: int) -> IntArray:
-        """Remove the rows of a segment, all between two times; return their places."""
+        """Remove the rows of a segment; return their places.
+
+        ``first_us`` and ``last_us`` are the range of their times.
+        """
         taken = []
         for window in self.between(first_us, last_us):
             left = []
@@ -163,7 +167,7 @@ class BasicWindows:
         return np.sort(np.concatenate(taken)) if taken else np.zeros(0, np.int64)
 
     def expire(self, horizon_us: int) -> Iterator[IntArray]:
-        """Drop the windows that end at or before a time; yield the places of rows."""
+        """Drop windows that end at or before a time; yield the places of their rows."""
         last_us = (horizon_us + 1) // self.width_us * self.width_us - 1
         self.dropped_us = max(self.dropped_us, last_us)
         for window in [n for n in self.tiers if self.end_us(n) <= horizon_us]:
@@ -190,7 +194,7 @@ class BasicWindows:
         return np.concatenate([nothing, *tiers], axis=1)
 
     def column(self, at: int) -> IntArray:
-        """One column of all rows, in the same order."""
+        """One column of all rows, in the order of :meth:`rows`."""
         tiers = [tier.columns[at] for tier in self._ordered()]
         return np.concatenate([np.zeros(0, np.int64), *tiers])
 
@@ -206,7 +210,10 @@ class BasicWindows:
             self._set(window, left)
 
     def move(self, place: IntArray, segment: Segment) -> None:
-        """Note that rows of one segment, given in order, have moved to another."""
+        """Set the places of rows that have moved to another segment.
+
+        ``place`` are their former places, in ascending order.
+        """
         moved = places(segment)
         for tier in self._ordered():
             own = tier.columns[PLACE]
@@ -217,7 +224,7 @@ class BasicWindows:
         return (tier for _, tiers in sorted(self.tiers.items()) for tier in tiers)
 
     def between(self, first_us: int, last_us: int) -> list[int]:
-        """Windows that have times between two times, oldest first."""
+        """Windows that contain any time from one to another, oldest first."""
         first, last = first_us // self.width_us, last_us // self.width_us
         return sorted(window for window in self.tiers if first <= window <= last)
 
@@ -230,7 +237,7 @@ class BasicWindows:
         return (window + 1) * self.width_us - 1
 
     def count_after(self, time_us: int, first_segment: int = 0) -> int:
-        """Count the rows after a time, in all segments from one on."""
+        """Number of rows after a time, in segments from ``first_segment`` on."""
         count = 0
         for window, tiers in self.tiers.items():
             if self.end_us(window) <= time_us:
@@ -299,5 +306,5 @@ class BasicWindows:
 def _sorted(rows: IntGrid) -> IntGrid:
     """Sort rows by key and lead; ties stay in the order of their places."""
     by = (rows[LEAD],) if (rows[KEY] == rows[KEY, 0]).all() else (rows[LEAD], rows[KEY])
-    # np.take gives the memory order that kernels need; indexing does not promise it.
+    # np.take returns the memory order that kernels need; indexing may not.
     return np.take(rows, np.lexsort(by), axis=1)

@@ -1,1 +1,1 @@
-"""The join of two streams through a relation that may change."""
+"""The star join: joins two streams through a relation, which may change."""

@@ -1,7 +1,8 @@
-"""The join of one stream with a relation: the state is the relation, and no rows.
+"""The join of one stream with a relation; its state is the relation alone.
 
-A row is joined with the relation as it is known when the row comes. So no row waits,
-and a change affects only rows that come with it or after it.
+A row is joined with the relation rows that have come before it or in the same
+micro-batch. No row of the stream is kept. So a change of the relation has no effect on
+rows that came in earlier micro-batches.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _NOBODY_US = -ALWAYS_US - 1
 
 
 class KnownRelation:
-    """The relation of one shard, and how far the stream has come.
+    """The relation of one shard, and the times that the stream has reached.
 
     Parameters
     ----------
@@ -69,13 +70,17 @@ class KnownRelation:
 
     @property
     def late_ms(self) -> int:
-        """Time up to which rows are late: relation rows that they need may be gone."""
+        """Watermark up to which rows are late.
+
+        Relation rows that late rows would need may have been removed. A fixed relation
+        is complete, so that no row is late.
+        """
         return BEGINNING_MS if self.spec.fixed else self.watermark_ms
 
     def apply(self, changes: Sequence[pa.RecordBatch]) -> int:
-        """Apply changes; count those that came after rows that they concern.
+        """Apply changes; count those that came too late for rows that were joined.
 
-        Rows are not kept, so a change is compared with the latest of their times.
+        The rows are not kept. So a change is compared with the latest of their times.
         """
         if not changes:
             return 0
@@ -95,9 +100,9 @@ class RelationJoin:
     payload : Payload
         Relation rows.
     store : KnownRelation
-        Index of the relation rows.
+        Index of the relation rows, and watermark.
     seed : int
-        Seed of the buckets.
+        Seed of the buckets of the index.
     """
 
     kind = "relation"
@@ -134,17 +139,17 @@ class RelationJoin:
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
     ) -> RelationJoin:
-        """Raise: another kind of join has another relation, or none."""
+        """Raise, because another kind of join has another relation, or none."""
         del payload, residents
         kind = "" if opening.directory is None else opening.directory.kind
         raise StateMismatchError(
-            f"the checkpoint is that of a join of the kind {kind!r}.",
-            fix="start the join with a relation with a new checkpoint.",
+            f"the checkpoint was written by another kind of join ({kind}).",
+            fix="start with a new checkpointLocation.",
         )
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
-        """Raise: there are no residents."""
+        """Raise, because this kind of join has no residents."""
         del blobs, directory, spec
         raise StateMismatchError(
             "the checkpoint is that of a join of one stream with a relation.",
@@ -153,7 +158,7 @@ class RelationJoin:
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
-        """Numbers of all blobs but the directory."""
+        """Numbers of all blobs except the directory."""
         return numbers_of(directory, directory.own["relation"]["ends"])
 
     @as_step
@@ -188,7 +193,7 @@ class RelationJoin:
         )
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write what changed in the relation; return the part of the directory."""
+        """Write the changes of the relation; return facts for the directory."""
         return {
             "seed": self._seed,
             "latest_us": self.store.latest_us,
@@ -196,7 +201,7 @@ class RelationJoin:
         }
 
     def _joined(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-        """Join rows with the relation rows that are active at their times."""
+        """Join rows with the relation rows that are valid at their times."""
         relation = self.store.relation
         room = room_for(chunk, [self.payload.segments.values()])
         active = relation.rows.active(_STREAM, chunk.hot.key, chunk.hot.time)
@@ -211,7 +216,7 @@ class RelationJoin:
     def _same_keys(
         self, rows: pa.RecordBatch, at: IntArray, related: pa.RecordBatch
     ) -> BoolArray:
-        """Compare true keys: different ones may share a hash."""
+        """For each match, whether the keys are equal, not only their hashes."""
         same = np.ones(at.size, np.bool_)
         own, others = self.spec.streams[_STREAM].keys, self.store.spec.keys[_STREAM]
         for name, other in zip(own, others, strict=True):

@@ -1,4 +1,4 @@
-"""The star join of one shard under a budget: residents compete for slots."""
+"""The star join of one shard with a budget: opens, restores and writes its state."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shedjoin.state.payload import Payload
 
 
 class BudgetedStarJoin(BudgetedJoin):
-    """Joins rows of two streams if a relation has both of their keys."""
+    """Joins rows of two streams whose keys a relation connects, within a budget."""
 
     kind = "budgeted_star"
     store: BudgetedStarStore
@@ -30,15 +30,15 @@ class BudgetedStarJoin(BudgetedJoin):
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
-        """Numbers of all blobs but the directory."""
+        """Numbers of all blobs except the directory."""
         relation = directory.own["relation"]
         ends = [number for number, _, _ in relation["ends"]]
         return [*BudgetedJoin.numbers(directory), *relation["segments"], *ends]
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch, shed, and remove what has expired."""
+        """Join the arrivals of a micro-batch, shed rows, and remove expired ones."""
         return budgeted_star_step(self.store, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write table, models and relation; return the part of the directory."""
+        """Write slot table, models and relation; return facts for the directory."""
         return super().write(changes) | {"relation": self.store.write_relation(changes)}

@@ -1,4 +1,4 @@
-"""One micro-batch of a join through a relation under a budget."""
+"""Joins one micro-batch of two streams through a relation, within a budget."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from shedjoin.types import IntArray
 def budgeted_star_step(
     store: BudgetedStarStore, blobs: Sequence[Blob], watermark_ms: int
 ) -> Running:
-    """Change the relation, then join the arrivals of a micro-batch, and shed.
+    """Change the relation, then join the arrivals of a micro-batch, and shed rows.
 
-    A new relation row joins the residents of both streams that are still there.
+    First, residents of both streams are joined if new relation rows connect their keys.
     """
     changes, matched, gained = changed(store, blobs), 0, 0.0
     if changes.rows:
@@ -44,7 +44,7 @@ def budgeted_star_step(
 
 
 def _met(store: BudgetedStarStore, grown: Grown) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield slots of residents that are related by relation rows that came later."""
+    """Yield slots of residents that match because of new relation rows."""
     relation, keeps_us = store.relation.rows, store.spec.keeps_us
     begin, end = relation.begin[grown.slot], relation.end[grown.slot]
     there = [store.horizon_us(stream) + 1 for stream in SIDES]
@@ -63,7 +63,7 @@ def _met(store: BudgetedStarStore, grown: Grown) -> Iterator[tuple[IntArray, Int
 
 
 def _gained(store: BudgetedStarStore, slots: tuple[IntArray, IntArray]) -> float:
-    """Importance of the results."""
+    """Sum of the importances of results, given the slots of their rows."""
     importance = store.table.table.details["importance"]
     worth = [importance[each] for each in slots]
     return float(combined(worth, store.shedding.combine).sum())
@@ -72,7 +72,7 @@ def _gained(store: BudgetedStarStore, slots: tuple[IntArray, IntArray]) -> float
 def _pieces(
     store: BudgetedStarStore, left: IntArray, right: IntArray
 ) -> Iterator[tuple[IntArray, IntArray]]:
-    """Cut results into pieces that fit into memory, by the mean size of a row."""
+    """Cut results into pieces that fit into memory, given the mean size of a row."""
     room = room_within(2 * row_bytes(store.payload.segments.values()))
     for start in range(0, left.size, room):
         yield left[start : start + room], right[start : start + room]
@@ -81,7 +81,7 @@ def _pieces(
 def _results(
     store: BudgetedStarStore, left: IntArray, right: IntArray
 ) -> Iterator[pa.RecordBatch]:
-    """Yield joined rows, with the payload of both streams."""
+    """Yield the joined rows of residents, given by their slots."""
     if not left.size:
         return
     met = []

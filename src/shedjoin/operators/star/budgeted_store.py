@@ -1,7 +1,7 @@
-"""One shard's residents of two streams under a budget, and the relation between them.
+"""Holds the residents of one shard of a star join with a budget, and the relation.
 
-The budget does not limit the relation. It has segments of its own, which are counted
-apart.
+The budget does not limit the relation. So the relation has its own segments, which do
+not count towards the budget.
 """
 
 from __future__ import annotations
@@ -28,24 +28,26 @@ from shedjoin.state.segments import Segment
 from shedjoin.types import IntArray
 
 _FIRST_NUMBER = 1 << 40
-"""Segments of the relation have numbers from here on, those of residents below."""
+"""Segments of the relation have numbers from this one on. Segments of residents have
+lower numbers."""
 
 
 _STEADY = 0.95
-"""Recall is estimated if at least this part of the relation stays as it is."""
+"""The recall is estimated only if at least this part of the relation rows was valid
+during the whole window."""
 
 
 class BudgetedStarStore(BudgetedStore):
-    """Residents of one shard, which leave when nothing can relate them any more.
+    """Residents of one shard; they also expire when their relation rows have ended.
 
     Parameters
     ----------
     opening : Opening
-        The join, and what was stored.
+        All that the join is opened from.
     table, payload : SlotTable, Payload
-        The residents.
+        The residents, and their rows.
     own : dict
-        What the join has stored, if it was the same kind of join.
+        Facts that a join of the same kind has stored; empty if there are none.
     """
 
     def __init__(
@@ -75,7 +77,7 @@ class BudgetedStarStore(BudgetedStore):
         self.through = RelationLooks(spec, self.relation)
 
     def _restored(self, opening: Opening, known: dict[str, Any]) -> RelationStore:
-        """Read the relation as it was stored under a budget, or without one."""
+        """Read the stored relation of a join with or without a budget."""
         relation = RelationStore(
             *(opening.workspace, self._rows, self._seed, known), opened=opening.opened
         )
@@ -91,9 +93,10 @@ class BudgetedStarStore(BudgetedStore):
         return int(times.max(initial=0))
 
     def note_unseen(self, grown: Grown) -> None:
-        """Note relation rows that came after rows that they relate.
+        """Record that the recall is unknown, if relation rows came too late.
 
-        Models did not count these rows as related, and some may have been shed.
+        They come too late if they connect rows that came before. Models did not count
+        these rows as related, and some of the rows may have been shed.
         """
         since = np.maximum(self.relation.rows.begin[grown.slot], grown.since)
         seen = self.table.facts["next_number"] > 0
@@ -101,16 +104,17 @@ class BudgetedStarStore(BudgetedStore):
             self.completeness.note_untold(LATE_RELATION, self.table.clock_us)
 
     def start(self, first_us: int, watermark_ms: int) -> None:
-        """Begin to join arrivals, the first of which has this time."""
+        """Begin to join arrivals; ``first_us`` is the time of the first."""
         super().start(first_us, watermark_ms)
         known = first_us if self._first_us is None else self._first_us
         self._first_us = min(first_us, known)
 
     def untold(self) -> int:
-        """Reason why the recall is unknown; ``EXACT`` if it is known.
+        """Code of the reason why the recall is unknown; ``EXACT`` if it is known.
 
-        It is unknown if too much of the relation comes and goes. Models assume that a
-        relation row that was active for a row is also active for its partners.
+        It is unknown if too much of the relation has changed within the window. Models
+        assume that a relation row that is valid at the time of a row is also valid at
+        the times of its partners.
         """
         now_us = self.table.clock_us
         since_us = now_us - self.spec.window_us
@@ -120,9 +124,9 @@ class BudgetedStarStore(BudgetedStore):
         return UNSTEADY if steady < _STEADY else EXACT
 
     def write_relation(self, changes: Commit) -> dict[str, Any]:
-        """Write what has changed in the relation; return its part of the directory."""
+        """Write the changes of the relation; return its facts for the directory."""
         self._rows.write(changes)
-        self._rows.settle()  # after a later failure the join is opened again
+        self._rows.settle()  # if the commit fails later, the join is opened again
         return self.relation.write(changes) | {
             "own_segments": [tuple(each) for each in self._rows.segments.values()],
             "next_id": self._rows.next_id,
@@ -131,14 +135,15 @@ class BudgetedStarStore(BudgetedStore):
         }
 
     def horizon_us(self, stream: int) -> int:
-        """Time up to which residents can be neither matched nor related any more."""
+        """Time up to which residents cannot be matched any more."""
         return self.spec.expired_us(stream, self.watermark_ms)
 
     def expire(self, watermark_ms: int) -> IntArray:
-        """Remove residents that nothing can match any more; count them by stream.
+        """Remove residents that no arrival can match any more; count by stream.
 
-        That is when their time is over. It is also when all relation rows that were
-        active at their time have ended, and no more of these can come.
+        A resident is removed when its window is over. It is also removed when two
+        conditions hold: all relation rows that were valid at its time have ended, and
+        no more of them can come.
         """
         before_us = passed_us(self)
         self.watermark_ms = max(self.watermark_ms, watermark_ms)
@@ -153,7 +158,10 @@ class BudgetedStarStore(BudgetedStore):
         return count
 
     def found(self, ranges: Ranges) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield residents of some keys between two times: index of key, and slot."""
+        """Yield residents with keys and times in given ranges.
+
+        They are yielded as pairs: index of the range, and slot.
+        """
         pairs = Pairs(*(np.empty(ROOM, np.int64) for _ in range(2)))
         start, first = 0, -1
         while start < ranges.key.size:
@@ -165,11 +173,11 @@ class BudgetedStarStore(BudgetedStore):
     def _due(
         self, stream: IntArray, key: IntArray, time: IntArray, before_us: int
     ) -> IntArray:
-        """Residents whose relation rows have all ended, of those that may be affected.
+        """Indices of the residents whose relation rows have all ended.
 
-        These are residents for which it has become certain since a former time that no
-        more relation rows come. They are also residents with a relation row that has
-        ended since then.
+        Not all residents are checked. One group is checked because no more relation
+        rows can come for it now, but could at ``before_us``. The other group is checked
+        because a relation row of its keys has ended since ``before_us``.
         """
         now_us, relation = passed_us(self), self.relation.rows
         low, high = before_us - self.delay_us, now_us - self.delay_us

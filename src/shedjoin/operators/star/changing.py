@@ -1,4 +1,4 @@
-"""Changes of a relation in a micro-batch, in joins with and without a budget."""
+"""Applies the changes of a relation in a micro-batch, with or without a budget."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ class RelatedStore(Protocol):
     delay_us: int
 
     def horizon_us(self, stream: int) -> int:
-        """Time up to which residents can be neither matched nor related any more."""
+        """Time up to which residents cannot be matched any more."""
 
     def latest_us(self) -> int:
         """Greatest time of a resident; 0 if there is none."""
 
 
 class Changes(NamedTuple):
-    """Number of changes, how many of them were late, and rows that relate more."""
+    """Counts of all changes and of late changes, and rows added or prolonged."""
 
     rows: int
     late: int
@@ -44,11 +44,11 @@ class Changes(NamedTuple):
 
 
 def changed(store: RelatedStore, blobs: Sequence[Blob]) -> Changes:
-    """Change the relation, before the arrivals of a micro-batch are joined.
+    """Apply changes of the relation before the arrivals of a micro-batch are joined.
 
-    First, segments of the relation are rewritten, and its rows may move to other slots.
-    Relation rows are kept as long as the residents that they relate, because a relation
-    row that is sent again must be recognised.
+    First, segments of the relation may be rewritten, so that its rows get other slots.
+    Relation rows are kept as long as residents that they connect. If a relation row is
+    sent again, it can so be recognised.
     """
     store.relation.tidy(min(map(store.horizon_us, SIDES)))
     parts = list(pieces_of(blobs, RELATION))
@@ -65,12 +65,12 @@ def changed(store: RelatedStore, blobs: Sequence[Blob]) -> Changes:
 
 
 def passed_us(store: RelatedStore) -> int:
-    """Time up to which no arrivals come any more."""
+    """Time up to which no more arrivals can come."""
     return 1000 * store.watermark_ms - store.spec.lag_us
 
 
 def with_changes(report: Report, store: RelatedStore, changes: Changes) -> Report:
-    """Add to a report what became of the relation."""
+    """Add the counts of the relation to a report."""
     return replace(
         report,
         changes=changes.rows,

@@ -1,4 +1,4 @@
-"""A relation that does not change: it comes with the join, and is not stored."""
+"""A relation that does not change: it is passed to the join, and not stored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shedjoin.types import IntArray
 class FixedRelation:
     """Relation rows of one shard.
 
-    It can be used for all micro-batches, because nothing is ever written to it.
+    One object serves all micro-batches, because it never changes.
 
     Parameters
     ----------
@@ -60,23 +60,23 @@ class FixedRelation:
         return {"segments": [], "rows": 0, "ends": [], "digest": self._digest}
 
     def check(self, own: dict[str, Any]) -> None:
-        """Raise if stored rows came while the relation was another one.
+        """Raise if rows were stored under another relation; ``own`` is stored.
 
-        Those rows are in the shards where the former relation placed them, and rows
-        that it did not have were left out.
+        The former relation decided in which shards rows were stored. Rows that it did
+        not connect were not stored at all.
         """
         if own and own.get("digest") != self._digest:
             raise StateMismatchError(
-                "the relation is not the one with which the checkpoint was written.",
+                "the rows in the checkpoint were stored under another relation.",
                 fix="start with a new checkpointLocation; or pass the changes of the "
                 "relation as a stream, which may change while the query runs.",
             )
 
 
 def fixed_relation(opening: Opening) -> FixedRelation | None:
-    """Relation that an opening was given; None if the relation is a part of the state.
+    """The fixed relation of a join; None if the relation is a part of the state.
 
-    What was stored is checked first.
+    Raise if the stored rows came under another relation.
     """
     given, directory = opening.relation, opening.directory
     if given is None:

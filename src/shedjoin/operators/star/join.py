@@ -1,4 +1,4 @@
-"""The star join of one shard: how it is opened, and what it stores of its own."""
+"""The star join of one shard: opens its state, runs its steps, writes its facts."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ from shedjoin.state.payload import Payload
 
 
 class StarJoin:
-    """Joins rows of two streams if a relation has both of their keys.
+    """Joins rows of two streams whose keys a relation connects.
 
     Parameters
     ----------
     store : StarStore
         Residents and relation.
     gone : GoneLog
-        Log of stored rows that left before they expired.
+        Log of stored rows that are no longer residents, because their relation rows
+        have ended.
     completeness : Completeness
-        What a budget has shed before; residents may be missing because of it.
+        Whether rows were shed before. This join lacks such rows if it continues a join
+        with a budget.
     """
 
     kind = "star"
@@ -91,25 +93,25 @@ class StarJoin:
 
     @staticmethod
     def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
-        """Read all residents as stored, the oldest first."""
+        """Read all stored residents, the oldest first."""
         gone = GoneLog(directory.own["gone"]).places(blobs)
         segments = Stored.of(directory).oldest_first
         return residing(blobs, directory, spec, segments, gone)
 
     @staticmethod
     def numbers(directory: Directory) -> list[int]:
-        """Numbers of all blobs but the directory."""
+        """Numbers of all blobs except the directory."""
         own = directory.own
         return numbers_of(directory, own["gone"], own["relation"]["ends"])
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch and remove what has expired."""
+        """Join the arrivals of a micro-batch and remove expired residents."""
         step = star_step(self.store, arrived, watermark_ms)
         horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
         return self._completeness.of_whole(step, horizon_us)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write which rows left and what changed; return the part of the directory."""
+        """Write the log of dropped rows and the relation; return facts to store."""
         store = self.store
         self._gone.write(store, changes)
         facts = store.stored().facts() | self._completeness.facts()

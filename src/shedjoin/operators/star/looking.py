@@ -1,4 +1,4 @@
-"""The relation of a join under a budget: which keys rows look for."""
+"""Finds the keys that rows look for, in a join through a relation with a budget."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from shedjoin.types import BoolArray, IntArray
 
 
 class RelationLooks:
-    """Says which keys of both streams go together.
+    """Decides by a relation which keys of two streams match.
 
     Parameters
     ----------
     spec : JoinSpec
         The join.
     relation : RelationStore or FixedRelation
-        Its relation rows.
+        The relation rows of the shard.
     """
 
     relates = True
@@ -47,9 +47,9 @@ class RelationLooks:
         return self._relation.rows.most
 
     def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
-        """Keys of the other stream that rows look for.
+        """Looks of rows: keys of the other stream, and ranges of time.
 
-        They are those of the relation rows that are active at the times of the rows.
+        They come from the relation rows that are valid at the times of the rows.
         """
         relation, none = self._relation.rows, np.zeros(0, np.int64)
         owners, slots, keys = [none], [none], [none]
@@ -74,11 +74,12 @@ class RelationLooks:
         time: IntArray,
         looks: Looks | None = None,
     ) -> IntArray:
-        """Times until which rows can be related to others, as far as is known.
+        """Time until which each row is related to keys of the other stream.
 
-        That is the end of the last relation row that was active at the time of a row. A
-        row without any has expired before its time, unless relation rows are waited
-        for. ``looks`` of the rows contain the same times, and save a search.
+        It is the last end of the relation rows that are valid at the time of the row.
+        If there are none yet, a row waits for the delay of the relation. Without a
+        delay, such a row expires at once. If ``looks`` are given, the ends are taken
+        from them, which saves a search.
         """
         if not self._ends:
             return np.full(time.size, ALWAYS_US)
@@ -96,11 +97,14 @@ class RelationLooks:
         return last - 1
 
     def models(self, models: Models) -> RelatedModels:
-        """Models as a policy sees them."""
+        """Models in the form that a policy reads."""
         return RelatedModels(models, self._relation.rows)
 
     def same_keys(self, spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
-        """Compare true keys of rows that have met: different ones may share a hash."""
+        """For each match, whether a relation row connects its keys.
+
+        The keys themselves are compared, not only their hashes.
+        """
         keys = [
             hot_columns(each.rows, spec.streams[side], direct=spec.direct).key[each.at]
             for side, each in zip(SIDES, met, strict=True)

@@ -1,4 +1,4 @@
-"""Matches through a relation: those of arrivals, and those of new relation rows."""
+"""Finds the matches of arrivals, and of new relation rows, through a relation."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ from shedjoin.types import IntArray
 
 
 class Found(NamedTuple):
-    """Rows that met: slots of relation rows, and of residents by stream.
+    """Matches: slots of relation rows, and slots of residents by stream.
 
-    For arrivals, the indices of their rows in the chunk take the place of slots.
+    For the stream of the arrivals, their positions in the chunk are given instead of
+    slots.
     """
 
     relation: IntArray
@@ -37,10 +38,10 @@ class Found(NamedTuple):
 
 
 def taken_in(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
-    """Join arrivals with the residents to which a relation row relates them.
+    """Join arrivals with residents through the relation, then store the arrivals.
 
-    The relation row is active at both of their times. Then they become residents. If
-    the relation is fixed, only those do that it relates to any row.
+    A relation row must be valid at the times of both rows. If the relation is fixed, an
+    arrival without a relation row is not stored.
     """
     own, other = chunk.stream, 1 - chunk.stream
     relation, ring = store.relation.rows, store.rings[other]
@@ -65,7 +66,7 @@ def taken_in(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
 
 
 def joined_relation(store: StarStore, grown: Grown) -> Iterator[pa.RecordBatch]:
-    """Join residents through relation rows that came after them."""
+    """Join residents that match because of relation rows that were added."""
     relation, keeps_us = store.relation.rows, store.spec.keeps_us
     left, right = store.rings
     begin, end = relation.begin[grown.slot], relation.end[grown.slot]
@@ -74,7 +75,7 @@ def joined_relation(store: StarStore, grown: Grown) -> Iterator[pa.RecordBatch]:
     limits = relation.keys(LEFT)[grown.slot], np.maximum(begin, there[LEFT]), end - 1
     room = _room(store)
     for at, slot, _ in probed(left, *limits, ROOM, in_order=True):
-        at, slot = at.copy(), slot.copy()  # noqa: PLW2901  (good until the next ones)
+        at, slot = at.copy(), slot.copy()  # noqa: PLW2901  (probed reuses its arrays)
         row, time = grown.slot[at], left.times(slot)
         low = np.maximum(time - keeps_us[RIGHT], begin[at])
         low = np.maximum(low, there[RIGHT])
@@ -88,7 +89,7 @@ def joined_relation(store: StarStore, grown: Grown) -> Iterator[pa.RecordBatch]:
 
 
 def _room(store: StarStore, chunk: Chunk | None = None) -> int:
-    """Number of results to gather at once, by the mean size of a result."""
+    """Number of results to gather at once, given the mean size of a result."""
     streams, size = [LEFT, RIGHT], 0
     if chunk is not None:
         streams = [1 - chunk.stream]
@@ -103,7 +104,7 @@ def _room(store: StarStore, chunk: Chunk | None = None) -> int:
 def _results(
     store: StarStore, found: Found, chunk: Chunk | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield joined rows, with the payload of both streams."""
+    """Yield the joined rows of matches."""
     if not found.left.size:
         return
     met = []

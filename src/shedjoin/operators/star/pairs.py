@@ -1,7 +1,8 @@
-"""Versions of pairs of keys, sorted by pair and time.
+"""Compares versions of relation rows: finds repetitions, and deletions that follow.
 
-All functions sort once. So many versions of one pair in a micro-batch cost little more
-per version than a single one.
+A version is a relation row or a deletion of a pair of keys. Each function sorts all
+versions once. So the cost per version hardly depends on how many versions of one pair a
+micro-batch has.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ _LAST = np.iinfo(np.int64).max
 
 
 class Versions(NamedTuple):
-    """Relation rows and deletions: number of the pair, begin, and the kind.
+    """Relation rows and deletions: number of the pair, begin, and kind.
 
-    The begin of a deletion is its time.
+    The begin of a deletion is the time of the deletion.
     """
 
     pair: IntArray
@@ -56,7 +57,7 @@ def number_pairs(*parts: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def same_version(asked: Versions, known: Versions) -> IntArray:
-    """Index of each version among those that are known; NONE if it is not.
+    """Index of each version among the known versions; ``NONE`` if it is not known.
 
     >>> no = np.zeros(2, np.bool_)
     >>> zero = np.zeros(2, np.int64)
@@ -65,7 +66,7 @@ def same_version(asked: Versions, known: Versions) -> IntArray:
     array([ 1, -1])
     """
     both = known.followed_by(asked)
-    # The sort is stable: among equal versions the known one comes first.
+    # The sort is stable, so a known version comes before equal versions.
     order = np.lexsort((both.deletion, both.begin, both.pair))
     is_known = order < known.pair.size
     new = np.ones(order.size, np.bool_)
@@ -80,9 +81,10 @@ def same_version(asked: Versions, known: Versions) -> IntArray:
 
 
 def next_deletion(versions: Versions) -> IntArray:
-    """Time of the first deletion of the same pair after each begin, if there is one.
+    """Time of the next deletion of the same pair after each begin.
 
-    A row that begins at the time of a deletion is not ended by it.
+    If there is none, the greatest integer is returned. A deletion does not end a row
+    that begins at its time.
 
     >>> two = np.zeros(3, np.int64)
     >>> deletion = np.array([False, True, False])

@@ -1,8 +1,8 @@
-"""Models as a policy sees them if a relation says which keys meet.
+"""The models that a policy can query in a join through a relation.
 
-Arrivals of the right stream are counted under the left keys that go with theirs. So the
-models have estimates for left keys. The estimate for a right key is the sum over the
-left keys that go with it now.
+An arrival of the right stream is counted under the left keys to which the relation
+connects its key. So the models have estimates for left keys only. The estimate for a
+right key is the sum over the left keys to which it is connected now.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ LEFT, RIGHT = 0, 1
 
 
 class _Asked(NamedTuple):
-    """Left keys that are queried for rows; ``owner`` is the row."""
+    """Left keys that are queried for rows; ``owner`` is the index of the row."""
 
     owner: IntArray
     stream: IntArray
@@ -30,14 +30,14 @@ class _Asked(NamedTuple):
 
 
 class RelatedModels:
-    """What policies can query in a join through a relation.
+    """Estimates for rows whose keys are connected by a relation.
 
     Parameters
     ----------
     models : Models
-        What was learned, by keys of the left stream.
+        Models that count all rows under keys of the left stream.
     relation : Relation
-        Says which keys go together.
+        Connects keys of the two streams.
     """
 
     def __init__(self, models: Models, relation: Relation) -> None:
@@ -45,7 +45,7 @@ class RelatedModels:
         self._relation = relation
 
     def partner_count(self, stream: IntArray, key: IntArray) -> FloatArray:
-        """Decayed count of the other stream's keys that go with each row's key."""
+        """Decayed count of rows of the other stream that are related to each key."""
         return self._summed(self._models.partner_count, stream, key)
 
     def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
@@ -61,11 +61,11 @@ class RelatedModels:
         return self._models.priority_by_age(stream, age_us)
 
     def size_factor(self, stream: IntArray, size: IntArray) -> FloatArray:
-        """How many times as often rows of a size match as their keys suggest."""
+        """Size factor: how often rows of a size match, compared with other rows."""
         return self._models.size_factor(stream, size)
 
     def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Mean importance of a result of each row."""
+        """Mean importance of the results of each row."""
         return self._models.mean_worth(stream, importance)
 
     def rate(self, stream: int) -> float:
@@ -73,7 +73,7 @@ class RelatedModels:
         return self._models.rate(stream)
 
     def matches_per_arrival(self, key: IntArray) -> FloatArray:  # noqa: ARG002
-        """Raise: here a key belongs to one stream, and this asks about both."""
+        """Raise, because with a relation no key belongs to both streams."""
         raise ParameterError(
             "matches_per_arrival() asks about a key of both streams, but in a join "
             "through a relation each stream has keys of its own.",
@@ -81,12 +81,12 @@ class RelatedModels:
         )
 
     def cluster_sizes(self, stream: IntArray, key: IntArray) -> FloatArray:
-        """Expected matches of new rows, scaled to mean 1."""
+        """Expected matches of new rows, scaled to a mean of 1."""
         mean = self._models.yields.mean_matches()
         return pps_sizes(self.expected_matches(stream, key), mean)
 
     def value_sizes(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Importance of rows, scaled to mean 1 for samples by value."""
+        """Importance of rows, scaled to a mean of 1, for samples by value."""
         return self._models.value_sizes(stream, importance)
 
     @property
@@ -106,7 +106,7 @@ class RelatedModels:
         key: IntArray,
         *more: IntArray,
     ) -> FloatArray:
-        """Sum estimates over all keys that go with those of rows."""
+        """Sum up estimates over all left keys to which the key of a row is related."""
         asked = self._asked(stream, key)
         found = ask(asked.stream, asked.key, *(each[asked.owner] for each in more))
         total: FloatArray = np.bincount(asked.owner, found, key.size).astype(np.float64)
@@ -119,8 +119,9 @@ class RelatedModels:
         for at, slot in self._relation.active(RIGHT, key[right], now):
             owners.append(right[at])
             keys.append(self._relation.keys(LEFT)[slot])
-        # A right row without related keys is queried by its own key, which was never
-        # counted. It may become related later, as a left row with a new key may match.
+        # A right row without related keys is queried by its own key, which the models
+        # have not counted. It is so treated like a left row with a new key: it may
+        # still match, if a relation row comes later.
         alone = np.setdiff1d(right, np.concatenate(owners))
         owner = np.concatenate([*owners, alone])
         return _Asked(owner, stream[owner], np.concatenate([*keys, key[alone]]))

@@ -1,9 +1,10 @@
-"""The relation of one shard: which keys of both streams go together, and when.
+"""The relation of one shard: which keys of two streams it connects, and when.
 
-Every relation row has a *slot*, its position in the order in which rows came. Three
-hash indexes find the slots of a left key, of a right key, and of both. Arrays hold the
-rest. Deletions are stored as rows that are never active. So a row that comes after its
-deletion still ends with it.
+Every relation row has a *slot*: its position in the order in which the rows came. Three
+hash indexes find slots by the left key, by the right key, and by both. Arrays hold the
+other facts of each slot. A row is *active* at a time if it is valid at that time. A
+deletion is stored as a row that is never active. So a deletion also ends a row that
+comes after it.
 """
 
 from __future__ import annotations
@@ -39,9 +40,10 @@ _LOW_BITS = (1 << 16) - 1
 
 
 class Grown(NamedTuple):
-    """Relation rows that relate more than before.
+    """Relation rows that were added, or whose end was moved to a later time.
 
-    Pairs of rows that are both older than ``since`` were related before.
+    If two stream rows are both older than ``since``, the relation row connected them
+    before, and their result was found then.
     """
 
     slot: IntArray
@@ -51,8 +53,8 @@ class Grown(NamedTuple):
 class Applied(NamedTuple):
     """Effects of changes.
 
-    ``new`` are the changes that got slots. ``moved`` are slots whose end was changed.
-    ``shorter`` are those of them that now end sooner.
+    ``new`` are the changes that got slots. ``moved`` are the slots whose end was
+    changed. ``shorter`` are the older slots that now end sooner.
     """
 
     new: IntArray
@@ -62,19 +64,19 @@ class Applied(NamedTuple):
 
 
 class Relation:
-    """Relation rows of one shard, as the workspace holds them.
+    """Relation rows of one shard, in the arrays of a workspace.
 
     Parameters
     ----------
     workspace : Workspace
         Holds indexes and arrays.
     count : int
-        Number of rows that it already holds.
+        Number of rows that the workspace already holds.
     seed : int
-        Seed of the buckets.
+        Seed of the buckets of the indexes.
     tells : bool
-        Whether results contain columns of the rows. Rows that differ in these columns
-        are different rows.
+        Whether results contain columns of the relation. Then rows that differ in these
+        columns are different rows, even if their keys and times are equal.
     """
 
     def __init__(
@@ -84,7 +86,7 @@ class Relation:
         self._seed = seed
         self._rows = _ROWS + tells
         self._moved = np.zeros(0, np.int64)
-        """Slots whose ends were changed by the last changes."""
+        """Slots whose ends the last call of :meth:`apply` has changed."""
         self._most: int | None = None
         if count:
             self._facts = workspace.array(_FACTS).reshape(self._rows, -1)
@@ -120,7 +122,7 @@ class Relation:
 
     @property
     def reached(self) -> IntArray:
-        """Latest end that rows have ever had, by slot."""
+        """Latest end that each row has ever had, by slot."""
         return self._fact(_REACHED)
 
     def keys(self, side: int) -> IntArray:
@@ -131,8 +133,8 @@ class Relation:
     def most(self) -> int:
         """Upper bound of the number of rows with one key.
 
-        Rows are counted by the low bits of their keys, so different keys may count as
-        one.
+        Rows are counted by the low 16 bits of their keys. So different keys may be
+        counted together.
         """
         if self._most is None:
             self._most = 1
@@ -144,9 +146,10 @@ class Relation:
     def active(
         self, side: int, key: IntArray, time: IntArray
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield indices of keys, with the slots of their rows that are active then.
+        """Yield pairs of a key and a row of this key that is active at its time.
 
-        A row is active for a key if the time of the key is within its validity.
+        ``key`` and ``time`` are given in pairs. A key is yielded as its index, and a
+        row as its slot.
         """
         low = np.full(key.size, -ALWAYS_US)
         for at, slot, _ in probed(
@@ -158,25 +161,28 @@ class Relation:
     def of_both(
         self, left: IntArray, right: IntArray
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield indices of pairs, with the slots of their rows, active or not."""
+        """Yield indices of pairs of keys, with the slots of all their rows."""
         always = np.full(left.size, ALWAYS_US)
         none = np.zeros(left.size, np.bool_)
         rows = Related(left, right, -always, always, none)
         yield from self._of_pair(rows, -always, always)
 
     def last_end(self, side: int, key: IntArray, time: IntArray) -> IntArray:
-        """Last end of the rows that are active at the time of each key."""
+        """Latest end of the rows of each key that are active at its time."""
         last = np.full(key.size, -ALWAYS_US)
         for at, slot in self.active(side, key, time):
             np.maximum.at(last, at, self.end[slot])
         return last
 
     def count_after(self, time_us: int) -> int:
-        """Count the rows that end after a time."""
+        """Number of rows that end after a time."""
         return int(np.count_nonzero(self.end[: self.count] > time_us))
 
     def steady(self, since_us: int, until_us: int) -> float:
-        """Part of the rows active between two times that were active all the time."""
+        """Part of the rows active between two times that were active all this time.
+
+        If no row was active, the part is 1.
+        """
         begin, end = self.begin[: self.count], self.end[: self.count]
         there = (begin <= until_us) & (end > np.maximum(begin, since_us))
         always = there & (begin <= since_us) & (end > until_us)
@@ -184,19 +190,20 @@ class Relation:
         return int(np.count_nonzero(always)) / count if count else 1.0
 
     def lasting(self, time_us: int) -> IntArray:
-        """Slots of rows that end after a time, and of deletions after that time."""
+        """Slots of rows that end after a time, and of deletions at later times."""
         begin, end = self.begin[: self.count], self.end[: self.count]
         deletion = self._fact(_DELETION)[: self.count] > 0
         return np.flatnonzero((end > time_us) | (deletion & (begin > time_us)))
 
     def deletions(self, slot: IntArray) -> BoolArray:
-        """Flags of the slots that hold deletions."""
+        """For each slot, whether it holds a deletion."""
         return self._fact(_DELETION)[slot] > 0
 
     def ended(self, after_us: int, until_us: int) -> IntArray:
-        """Slots of rows that end after the first time, and at most at the second.
+        """Slots of rows that end after ``after_us``, and not later than ``until_us``.
 
-        Ends that were moved to before the first time by the last changes are included.
+        If the last changes have moved the end of a row, the row is also included when
+        its end is not after ``after_us``.
         """
         end = self.end[: self.count]
         ended = np.flatnonzero((end > after_us) & (end <= until_us))
@@ -204,7 +211,7 @@ class Relation:
         return np.union1d(ended, moved[self.end[moved] <= until_us])
 
     def set_ends(self, slot: IntArray, end: IntArray, reached: IntArray) -> None:
-        """Set the ends of rows."""
+        """Set the ends of rows, and the latest ends that they have had."""
         self.end[slot] = end
         self.reached[slot] = reached
 
@@ -212,13 +219,13 @@ class Relation:
         """Apply new rows, new ends and deletions.
 
         A row is identified by its keys, its begin and the columns that results contain.
-        If a row comes again, its end is changed to the new one. If it comes twice in a
-        micro-batch, the earlier end counts. A deletion concerns the rows that equal it
-        in all but their times. Of these, it ends the rows that began before it, unless
-        they ended earlier. It also ends such rows if they come later. It does not end a
-        row that begins at the time of the deletion. The result does not depend on the
-        order of changes within a micro-batch. The rows of a ``table`` do not change
-        each other: each counts as it is.
+        If a row comes again, it gets the new end. If it comes twice in one micro-batch,
+        the earlier end is used. A deletion concerns the rows with the same keys and the
+        same columns in results. It ends those of them that began before its time, and
+        have not ended earlier. It does so even if such a row comes after the deletion.
+        It does not end a row that begins at the time of the deletion. The result does
+        not depend on the order of changes within a micro-batch. If ``table`` is true,
+        all rows are added as they are, without these rules.
         """
         if table:
             return self._all_of(changes)
@@ -232,7 +239,7 @@ class Relation:
         place = same_version(asked, known)
         is_fresh = (place < 0) & (named.deleted | (named.begin < named.end))
         fresh = np.flatnonzero(is_fresh)
-        fresh = fresh[np.argsort(rows[fresh])]  # in the order in which they came
+        fresh = fresh[np.argsort(rows[fresh])]  # in the order of the changes
         first, former = self.count, self.end[slots]
         self.append(named.take(fresh))
         added = np.arange(first, self.count)
@@ -250,7 +257,7 @@ class Relation:
     def _changed(
         self, slots: IntArray, former: IntArray, first: int
     ) -> tuple[Grown, IntArray, IntArray]:
-        """Find which rows relate more, which ends moved, and which ends are sooner.
+        """Find rows that were added or prolonged, changed ends, and earlier ends.
 
         ``former`` are the ends before the changes. Slots from ``first`` on are new.
         """
@@ -266,7 +273,7 @@ class Relation:
         return grown, slots[end != former], slots[old & (end < former)]
 
     def _all_of(self, rows: Related) -> Applied:
-        """Add the rows of a table."""
+        """Add all rows of a table that are valid at any time."""
         first = self.count
         new = np.flatnonzero(rows.begin < rows.end)
         self.append(rows.take(new))
@@ -274,7 +281,7 @@ class Relation:
         return Applied(new, Grown(slot, np.full(new.size, -ALWAYS_US)), none, none)
 
     def append(self, rows: Related) -> None:
-        """Add new rows. A deletion begins at its time, and is never active."""
+        """Add new rows. A deletion begins at its time, but is never active."""
         first, count = self.count, rows.begin.size
         if not count:
             return
@@ -292,7 +299,10 @@ class Relation:
             ring.insert(Hot(key, begin))
 
     def _slots_of(self, pairs: Related) -> tuple[IntArray, IntArray]:
-        """Slots of some pairs of keys, ascending, and the index of the pair of each."""
+        """Slots of the rows of some pairs, ascending, and the pair index of each slot.
+
+        Rows must also have the same columns in results as the pair.
+        """
         none = np.zeros(0, np.int64)
         found = [(none, none)]
         for at, slot in self.of_both(pairs.left, pairs.right):
@@ -305,7 +315,7 @@ class Relation:
     def _of_pair(
         self, rows: Related, low: IntArray, high: IntArray
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield slots of rows with both keys that begin between two times."""
+        """Yield indices of pairs, with slots of rows that begin between two times."""
         key = _pair(rows.left, rows.right)
         for at, slot, _ in probed(
             self._rings[_PAIR], key, low, high, ROOM, in_order=True
@@ -315,7 +325,7 @@ class Relation:
             yield at[hit], slot[hit]
 
     def _others(self, slot: IntArray) -> IntArray:
-        """Hashes that tell rows of equal keys and times apart."""
+        """Hash of the columns in results, by slot; 0 if there are no such columns."""
         if self._rows == _ROWS:
             return np.zeros(slot.size, np.int64)
         return self._fact(_TOLD)[slot]
@@ -339,7 +349,7 @@ class Relation:
 
 
 def waited_until(watermark_ms: int, delay_us: int) -> int:
-    """Time up to which stream rows no longer wait for relation rows."""
+    """Time up to which rows of the streams no longer wait for relation rows."""
     return 1000 * watermark_ms - delay_us if watermark_ms > 0 else -ALWAYS_US - 1
 
 
@@ -350,12 +360,15 @@ def late_changes(
     passed_us: int,
     latest_us: int,
 ) -> int:
-    """Count changes that came after rows that they concern.
+    """Count changes that came too late for rows of the streams.
 
-    Rows up to ``waited_us`` no longer wait for a relation row. They have left if they
-    had none, or if their last one had ended by ``passed_us``. A relation row may also
-    end sooner than ``latest_us``, the greatest time of a row that was joined. Then
-    results may have been given that should not exist.
+    There are two cases. First, results may be missing. Stream rows up to ``waited_us``
+    no longer wait for relation rows: they have been dropped if they had none, or if
+    their last one had ended by ``passed_us``. A relation row that begins up to
+    ``waited_us`` may come too late for them. Second, results may be wrong. If the end
+    of a relation row is moved to ``latest_us`` or before, the row may have been used at
+    times at which it was not valid. ``latest_us`` is the greatest time of a row that
+    was joined.
     """
     grown = applied.grown
     missed = (rows.begin[grown.slot] <= waited_us) & (grown.since <= passed_us)
@@ -364,9 +377,10 @@ def late_changes(
 
 
 def _distinct(changes: Related) -> IntArray:
-    """Indices of changes without repetitions, which differ only in their end.
+    """Indices of changes without repetitions.
 
-    Of those, the change with the earliest end is taken.
+    Changes that differ only in their end are repetitions. The one with the earliest end
+    is used.
     """
     begin = np.where(changes.deleted, changes.end, changes.begin)
     named = changes.deleted, begin, changes.others, changes.right, changes.left
@@ -380,6 +394,6 @@ def _distinct(changes: Related) -> IntArray:
 
 
 def _pair(left: IntArray, right: IntArray) -> IntArray:
-    """One key for both keys; different pairs may share it."""
+    """Hash of two keys; different pairs may have the same hash."""
     mixed = mixed_bits(left.view(np.uint64)) + right.view(np.uint64)
     return mixed_bits(mixed).view(np.int64)

@@ -1,7 +1,7 @@
-"""The stored form of a relation.
+"""Stores a relation, and restores it.
 
 Rows are stored in segments, as they came. Ends that changed later are stored in a log.
-When most rows have ended, the others are stored again, with new slots.
+When most rows have ended, the remaining rows are written again, with new slots.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from shedjoin.state.workspace import MemoryWorkspace, Workspace
 from shedjoin.types import BoolArray, IntArray
 
 _LOG = 1 << 20
-"""Number of the log within a shard, far from those of residents and models."""
+"""Number of the log. Its blobs have numbers far from those of residents and models."""
 _ENDS = ["slot", "end", "reached"]
 _SLACK = 1 << 10
-"""If fewer rows than this have ended, the others are not stored again."""
+"""If fewer rows than this have ended, the remaining rows are not written again."""
 
 
 class RelationStore:
-    """Relation rows of one shard, and how they are stored.
+    """Relation rows of one shard, in memory and in their stored form.
 
     Parameters
     ----------
     workspace : Workspace
         Holds indexes and arrays.
     payload : Payload
-        Their rows.
+        Segments with the relation rows.
     seed : int
-        Seed of the buckets.
+        Seed of the buckets of the indexes.
     own : dict
-        What was stored; empty if nothing was.
+        What :meth:`write` returned when it was stored; empty if nothing was stored.
     opened : bool
         Whether the workspace already holds the rows; otherwise :meth:`restore` fills
         it.
@@ -75,7 +75,7 @@ class RelationStore:
         self.rows = Relation(workspace, count, seed, tells=tells)
 
     def restore(self, blobs: Blobs) -> None:
-        """Fill an empty workspace from what is stored."""
+        """Fill an empty workspace from the stored segments and the log."""
         for number in self._numbers:
             rows = self._payload.restore(number, blobs)
             self.rows.append(Related.of(rows))
@@ -83,7 +83,7 @@ class RelationStore:
             self.rows.set_ends(*(part.column(name).to_numpy() for name in _ENDS))
 
     def apply(self, changes: pa.RecordBatch, *, table: bool) -> Applied:
-        """Apply changes, or add the rows of a table, which do not change each other."""
+        """Apply changes, or add all rows of a table (see :meth:`Relation.apply`)."""
         applied = self.rows.apply(Related.of(changes), table=table)
         if applied.new.size:
             for rows in chunked(iter([changes.take(pa.array(applied.new))])):
@@ -92,7 +92,10 @@ class RelationStore:
         return applied
 
     def tidy(self, horizon_us: int) -> None:
-        """Store rows again if most of them end by a time; merge small segments."""
+        """Write the lasting rows again if most rows have ended; merge small segments.
+
+        A row has ended if its end is not after ``horizon_us``.
+        """
         alive = self.rows.lasting(horizon_us)
         if self.rows.count > 2 * alive.size + _SLACK:
             self._store_anew(alive)
@@ -103,7 +106,7 @@ class RelationStore:
                 self._rewrite(len(segments) - merged)
 
     def by_segment(self, slot: IntArray) -> Parts:
-        """Group relation rows by segment, as payload is read."""
+        """Group relation rows by segment, given their slots."""
         sizes = [self._payload.segments[number].rows for number in self._numbers]
         first = np.cumsum([0, *sizes])
         owner = np.searchsorted(first, slot, side="right") - 1
@@ -120,7 +123,7 @@ class RelationStore:
         return row_bytes(self._payload.segments[number] for number in self._numbers)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Write ends that changed; return the part of the directory."""
+        """Write the ends that changed; return facts for the directory."""
         slot = np.unique(np.concatenate(self._moved))
         if self._anew:
             self._log.forget(changes)
@@ -141,7 +144,7 @@ class RelationStore:
         self._put(*former.packed(np.arange(former.rows.count)))
 
     def packed(self, slot: IntArray) -> tuple[list[pa.RecordBatch], IntArray]:
-        """Some rows as they are now, and the latest end that each has had."""
+        """Packed rows with their present ends, and the latest end of each."""
         deletion = self.rows.deletions(slot)
         end = np.where(deletion, self.rows.begin[slot], self.rows.end[slot])
         found = []
@@ -152,14 +155,14 @@ class RelationStore:
         return found, self.rows.reached[slot]
 
     def _store_anew(self, alive: IntArray) -> None:
-        """Remove all rows but some, which get new slots and are stored as they are."""
+        """Remove all rows except those at ``alive``, which get new slots."""
         kept, reached = self.packed(alive)
         self._drop(0)
         self.rows.clear()
         self._put(kept, reached)
 
     def _put(self, packed: list[pa.RecordBatch], reached: IntArray) -> None:
-        """Store rows in an empty store."""
+        """Add rows to a store that is empty."""
         for rows in packed:
             self.rows.append(Related.of(rows))
             self._numbers.append(self._payload.add(RELATION, rows).id)
@@ -199,7 +202,10 @@ def stored_relation(opening: Opening) -> RelationStore:
 
 
 def same_keys(related: pa.RecordBatch, spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
-    """Compare true keys of pairs with their relation rows: hashes may be shared."""
+    """For each match, whether its relation row has the keys of both of its rows.
+
+    The keys themselves are compared, not only their hashes.
+    """
     same = np.ones(related.num_rows, np.bool_)
     for side, each in enumerate(met):
         keys = spec.streams[side].keys

@@ -1,4 +1,4 @@
-"""One micro-batch of a join through a relation."""
+"""Joins one micro-batch of two streams through a relation, without a budget."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from shedjoin.operators.star.store import StarStore
 def star_step(store: StarStore, blobs: Sequence[Blob], watermark_ms: int) -> Running:
     """Change the relation, then join the arrivals of a micro-batch.
 
-    A new relation row first joins the residents of both streams. Then arrivals are
-    joined with residents through the relation. So a result is found once, by the one of
-    its three rows that comes last.
+    First, residents of both streams are joined if new relation rows connect their keys.
+    Then arrivals are joined with residents through the relation. So each result is
+    found once, when the last of its three rows comes.
     """
     changes, matched = changed(store, blobs), 0
     if changes.rows:

@@ -1,4 +1,4 @@
-"""One shard's residents of two streams, and the relation between them."""
+"""Holds the residents and the relation of one shard of an exact star join."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from shedjoin.types import IntArray
 
 
 class StarStore(WindowStore):
-    """Residents of one shard, which leave when nothing can relate them any more.
+    """Residents of one shard; they also expire when their relation rows have ended.
 
     Parameters
     ----------
     spec, payload, workspace, stored, opened
         As for :class:`WindowStore`.
     own : dict
-        What was stored of the relation.
+        Stored facts of the relation; empty if there are none.
     fixed : FixedRelation, optional
         The relation, if it is not a part of the state.
     """
@@ -57,12 +57,16 @@ class StarStore(WindowStore):
             *(workspace, payload, stored.seed, own), opened=opened, tells=self.tells
         )
         self.floor_us = (-ALWAYS_US, -ALWAYS_US)
-        """Horizons of former micro-batches. Horizons never move back, even if the delay
-        is made longer, since rows that have left do not return."""
+        """Lower limits of the horizons, by stream: the horizons of earlier
+        micro-batches. A horizon never moves back, even if the delay is made longer,
+        because the expired rows have been removed."""
         self.gone: list[IntArray] = []
 
     def restore_without(self, blobs: Blobs, dead: IntArray) -> None:
-        """Fill an empty workspace from what is stored, without rows that left."""
+        """Fill an empty workspace from the stored state, without the rows ``dead``.
+
+        ``dead`` are the places of stored rows that are no longer residents.
+        """
         self.restore(blobs)
         self.relation.restore(blobs)
         for stream in self.streams:
@@ -76,11 +80,12 @@ class StarStore(WindowStore):
         return max((run.max_us for own in self.runs for run in own), default=0)
 
     def expire(self, watermark_ms: int) -> None:
-        """Remove residents that nothing can match any more.
+        """Remove residents that no arrival can match any more.
 
-        That is when their time is over, or when all relation rows that were active at
-        their time have ended. Relation rows may be late by the delay, so a resident
-        that has no relation row is kept until the delay has passed.
+        A resident is removed when its window is over. It is also removed when all
+        relation rows that were valid at its time have ended. Relation rows may come
+        with a delay. So a resident without relation rows is kept until the delay has
+        passed.
         """
         before_us = passed_us(self)
         super().expire(watermark_ms)
@@ -94,7 +99,7 @@ class StarStore(WindowStore):
             self._leave(stream, slots, now_us)
 
     def dead(self) -> IntArray:
-        """Places of rows that left early but whose segment is still stored."""
+        """Places of rows that were dropped early, but whose segment is still stored."""
         found = [np.zeros(0, np.int64)]
         for stream in self.streams:
             for run in self.runs[stream]:
@@ -106,7 +111,7 @@ class StarStore(WindowStore):
 
     @property
     def dead_rows(self) -> int:
-        """Number of rows of segments that are not residents."""
+        """Number of stored rows that are not residents any more."""
         runs = (run for own in self.runs for run in own)
         return sum(run.segment.rows - run.alive for run in runs)
 
@@ -116,13 +121,14 @@ class StarStore(WindowStore):
         return super().nbytes + self.relation.rows.nbytes
 
     def horizon_us(self, stream: int) -> int:
-        """Time up to which residents can be neither matched nor related any more."""
+        """Time up to which residents cannot be matched any more."""
         return max(super().horizon_us(stream), self.floor_us[stream])
 
     def _judged(self, stream: int, before_us: int, now_us: int) -> IntArray:
-        """Residents for which no late relation rows can arrive any more.
+        """Slots of residents for which relation rows can no longer come.
 
-        They could arrive until ``before_us``, but no longer at ``now_us``.
+        These are the residents for which they still could come at ``before_us``, but
+        not at ``now_us``.
         """
         low, high = before_us - self.delay_us, now_us - self.delay_us
         found = [np.zeros(0, np.int64)]
@@ -134,7 +140,10 @@ class StarStore(WindowStore):
         return np.concatenate(found)
 
     def _residents_of(self, stream: int, relation_rows: IntArray) -> IntArray:
-        """Residents with the key of a given relation row, not older than its begin."""
+        """Slots of residents with the key of any of the given relation rows.
+
+        Residents older than the begin of all relation rows of their key are left out.
+        """
         relation, ring = self.relation.rows, self.rings[stream]
         key, place = np.unique(
             relation.keys(stream)[relation_rows], return_inverse=True
@@ -149,7 +158,7 @@ class StarStore(WindowStore):
         return np.concatenate(found)
 
     def _leave(self, stream: int, slots: IntArray, now_us: int) -> None:
-        """Of the given residents, remove those whose relation rows have all ended."""
+        """Remove residents at ``slots`` if all of their relation rows have ended."""
         ring = self.rings[stream]
         hot = ring.hot(slots)
         due = hot.time <= now_us - self.delay_us
