@@ -101,7 +101,7 @@ def size(  # noqa: PLR0913  (two streams; all else by keyword)
     ...     micro_batch="10 seconds",
     ... )
     >>> sizing.results, sizing.peak_rows, sizing.budget_for(0.95)
-    (435, 60, Budget(memory='9.33 kB'))
+    (435, 60, Budget(memory='9.34 kB'))
     """
     from shedjoin.local.archive import open_stream
     from shedjoin.local.measuring import Archives, checked_spec, cut, measure
