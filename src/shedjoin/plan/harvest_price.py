@@ -16,7 +16,7 @@ _HALVINGS = 20
 
 
 def harvest_by_price(work: float, load: HarvestLoad) -> Harvest:
-    """Choose basic windows that are worth their work, at the price that uses all of it.
+    """Choose the basic windows whose results are worth their work, until it is used up.
 
     Parameters
     ----------
@@ -34,12 +34,13 @@ def harvest_by_price(work: float, load: HarvestLoad) -> Harvest:
     -----
     *Source.* None. [1]_ adds basic windows one at a time while they fit, for all
     arrivals. This function searches for a *price*: the number of results that each unit
-    of work must bring. At a given price, each direction has the numbers of basic
-    windows with the greatest ``results - price * work``. If that is not above 0, its
-    arrivals do not probe at all. The higher the price, the less work is done. The price
-    that is used is the highest at which the work is still more than is allowed. Then
-    arrivals probe the chosen basic windows only with a probability, so that the work
-    fits. So no work is spent on poor basic windows just because it is left over.
+    of work must bring. At a given price, each direction compares with as many basic
+    windows of each hop as give the greatest ``results - price * work``. If that is not
+    above 0, its arrivals do not probe at all. The higher the price, the less work is
+    done. The price that is used is the highest at which the work is still more than is
+    allowed. Then arrivals probe the chosen basic windows only with a probability, so
+    that the work fits. So no work is spent on poor basic windows just because it is
+    left over.
 
     *Guarantee.* If all arrivals probed the chosen basic windows, no other choice would
     have more results for the same work. Results are never fewer than with

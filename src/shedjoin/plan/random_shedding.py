@@ -98,10 +98,11 @@ def insert_no_probe(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedd
     *Symbols.* ``left`` x_L, ``right`` x_R.
 
     *Departures.* Work that does not suffice to store all arrivals is refused. The paper
-    does not mention this case, and Lemma 1 and Theorem 2 do not hold in it. In the
-    proof of Theorem 2, equation 16 is less than equation 17, not greater. The work
-    allows a certain number of results, whichever stream's arrivals find them. So the
-    two chances may differ in many ways. Here both streams have the same chance.
+    does not mention this case, and Lemma 1 and Theorem 2 do not hold in it. The
+    proof of Theorem 2 takes equation 16 to be greater than equation 17, but it is less.
+    The work allows a certain number of results, whichever stream's arrivals find them.
+    So many pairs of chances find equally many results. Here both streams have the same
+    chance.
 
     *Guarantee.* Optimal. It never finds more results than ``coin_flip``. The paper's
     conclusions praise this scheme, but mean ``probe_no_insert``.
@@ -127,9 +128,9 @@ def insert_no_probe(work: float, load: JoinLoad, *, costs: Costs) -> RandomShedd
     if updates > work * FITS:
         raise ParameterError(
             f"work={work!r} does not suffice to store all arrivals: {arrivals:g} per "
-            f"time unit at update={costs.update!r} each take {updates:g}.",
-            fix="use probe_no_insert, which finds most results with any work, or pass "
-            f"work={updates:g} or more.",
+            f"time unit, at update={costs.update!r} each, take {updates:g} in all.",
+            fix="use probe_no_insert, which finds the most results with any amount of "
+            f"work, or pass work={updates:g} or more.",
         )
     most = load.results * costs.match
     chance = 1.0 if most <= 0 else min(1.0, max(0.0, work - updates) / most)

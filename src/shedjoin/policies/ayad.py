@@ -149,8 +149,9 @@ class OnlineMaxSubset(LoadPolicy):
     *Source.* Online Max-Subset, section 3.2.2 of [1]_. ``plan.online_max_subset`` is
     the same for known rates.
 
-    *Symbols.* P(v) rises with the matches per arrival of key v. Keys are ordered by
-    these. C(v) is divided evenly among the arrivals of v.
+    *Symbols.* P(v), the results per work of key v, rises with the matches per arrival
+    of v. Keys are ordered by these matches. C(v), the work of key v, is divided evenly
+    among the arrivals of v.
 
     *Departures.* Rates come from learned counts of keys. Keys with equal rates are
     treated as one key. If the remaining work suffices only for some rows of a key, all
@@ -179,7 +180,7 @@ class OnlineMaxSubset(LoadPolicy):
     """
 
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
-        """Admit all rows of the best keys; store a part of the rows at the bar."""
+        """Admit all rows of the best keys; of the last of these keys, store a part."""
         value = among.matches_per_arrival()
         work = throttle.update + throttle.match * value
         margin = _margin(value, work, throttle.share * work.sum())
@@ -286,7 +287,7 @@ def _stored(
     The bar follows from ``among``, or from the rows of it that ``select`` marks.
     """
     ratio, work = _ratio(among, throttle, valued=valued)
-    # For arrivals, ``rows`` and ``among`` are the same, and one computation suffices.
+    # ``among`` are the arrivals of a block. ``rows`` are the same, or residents.
     mine = ratio if rows is among else _ratio(rows, throttle, valued=valued)[0]
     if select is not None:
         ratio, work = ratio[select], work[select]

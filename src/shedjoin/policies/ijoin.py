@@ -92,8 +92,8 @@ class IJoin(Policy):
     oldest is shed. If no resident is mature, the arrival is refused. So if rows need
     longer to mature than to fill the buffer, the buffer does not change until they are
     mature. With ``foresight``, the matches of an instant count before rows are shed.
-    Read in this way, the paper's ranking of schemes is reproduced on drifting data. For
-    the paper's setting, use ``Budget(split=0.5)`` and
+    If the paper is read in this way, its ranking of the schemes holds on drifting data.
+    For the setting of the paper, use ``Budget(split=0.5)`` and
     ``Options(discipline="shed_then_join", recompute=Successive())``, or ``Every(k)`` or
     ``Adaptive()`` as ``recompute``.
 
@@ -128,7 +128,7 @@ class IJoin(Policy):
     [-0.5]
     >>> IJoin(penalty=-1)
     Traceback (most recent call last):
-    shedjoin.errors.ParameterError: IJoin(penalty=-1) is not a finite cost.
+    shedjoin.errors.ParameterError: IJoin(penalty=-1) is not a finite cost of 0 or more.
     Fix: pass 0 for no penalty, or a number such as 1.0.
     """
 
@@ -147,7 +147,7 @@ class IJoin(Policy):
             value = getattr(self, name)
             if not 0.0 <= value < np.inf:
                 raise ParameterError(
-                    f"IJoin({name}={value!r}) is not a finite {what}.",
+                    f"IJoin({name}={value!r}) is not a finite {what} of 0 or more.",
                     fix=f"pass 0 for no {name}, or a number such as 1.0.",
                 )
         for name in ("maturity", "patience", "unit"):

@@ -27,7 +27,7 @@ _Listener = TypeVar("_Listener", bound="ProgressListener")
 _Key = tuple[object, str, str]
 _listening: WeakKeyDictionary[SparkSession, dict[_Key, Any]] = WeakKeyDictionary()
 FOLDER = "control_folder"
-"""Name of the count of a join that is the path of its control folder."""
+"""Name under which the counts of a join have the path of its control folder."""
 
 
 class ProgressListener(StreamingQueryListener):
@@ -63,7 +63,7 @@ class ProgressListener(StreamingQueryListener):
         """Do nothing: there are no new counts."""
 
     def onQueryTerminated(self, event: QueryTerminatedEvent) -> None:
-        """Do nothing: records are kept."""
+        """Do nothing: what was recorded in control folders stays there."""
 
 
 def listen(

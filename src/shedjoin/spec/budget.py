@@ -45,9 +45,10 @@ class Budget:
         Most rows that the join may hold.
     memory : str or int, optional
         Most bytes that the join may hold, such as ``"512 MB"`` or ``"2 GiB"``: payload,
-        the columns that it searches, and index. The goals then keep the rows that bring
-        most per byte. What the join learns comes on top: 1 to 3 MB for each shard with
-        two streams, depending on the keys, and up to 6 MB with five.
+        the columns that it searches, and index. ``MostResults`` and ``MostImportant``
+        then keep the rows that bring most per byte. What the join learns comes on top:
+        1 to 3 MB for each shard with two streams, depending on the keys, and up to 6 MB
+        with five.
     cpu : float or str, optional
         Time that a micro-batch may take: a part of the trigger interval, such as 0.7,
         or a duration, such as ``"3 seconds"``. A query without a trigger interval needs
@@ -114,7 +115,7 @@ class Budget:
             raise ParameterError(
                 f"by_shard={self.by_shard!r} are not parts of the whole.",
                 fix="write the part of each shard, such as by_shard=(0.3, 0.7), or "
-                "leave it out for equal ones.",
+                "leave it out: the shards then share by the rows that come.",
             )
         if self.split is not None and not _are_parts(_parts(self.split)):
             raise ParameterError(

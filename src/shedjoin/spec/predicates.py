@@ -85,7 +85,7 @@ class Band:
         if not known or not abs(eps) < np.inf:
             raise ParameterError(
                 f"{self!r} has no finite number for eps.",
-                fix='pass Band("price", 0.5), or of times Band("seen_at", "1 minute").',
+                fix='pass Band("price", 0.5), or Band("seen_at", "1 minute") of times.',
             )
         return self.eps
 

@@ -217,7 +217,7 @@ def test_too_little_work_to_store_all() -> None:
     with pytest.raises(ParameterError) as error:
         insert_no_probe(1, load, costs=Costs(update=0.002, match=0.0005))
     assert "work=1 does not suffice to store all arrivals" in error.value.problem
-    assert "600 per time unit at update=0.002 each take 1.2" in error.value.problem
+    assert "600 per time unit, at update=0.002 each, take 1.2" in error.value.problem
     assert "probe_no_insert" in error.value.fix
     assert "work=1.2 or more" in error.value.fix
 

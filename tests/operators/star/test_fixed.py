@@ -112,5 +112,5 @@ def test_another_relation_is_refused() -> None:
     Outcome.of(join.step([], 0))
     commit(join, blobs, "")
     again = opening._replace(directory=stored_directory(blobs, SPEC), relation=other)
-    with pytest.raises(StateMismatchError, match="the relation is not the one"):
+    with pytest.raises(StateMismatchError, match="stored under another relation"):
         open_join(again)

@@ -42,8 +42,9 @@ _LOW_BITS = (1 << 16) - 1
 class Grown(NamedTuple):
     """Relation rows that were added, or whose end was moved to a later time.
 
-    If two stream rows are both older than ``since``, the relation row connected them
-    before, and their result was found then.
+    ``since`` is the latest end that the relation row had before. If two stream rows
+    both have an earlier event time, the relation row connected them before, and their
+    result was found then.
     """
 
     slot: IntArray
@@ -146,7 +147,7 @@ class Relation:
     def active(
         self, side: int, key: IntArray, time: IntArray
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield pairs of a key and a row of this key that is active at its time.
+        """Yield, for each key, its rows that are active at the time of the key.
 
         ``key`` and ``time`` are given in pairs. A key is yielded as its index, and a
         row as its slot.
@@ -179,7 +180,7 @@ class Relation:
         return int(np.count_nonzero(self.end[: self.count] > time_us))
 
     def steady(self, since_us: int, until_us: int) -> float:
-        """Part of the rows active between two times that were active all this time.
+        """Of the rows active at any time between two times, the part active throughout.
 
         If no row was active, the part is 1.
         """
