@@ -216,7 +216,7 @@ def test_another_table_at_a_restart_is_refused(
     ]
     stop_after_a_micro_batch(frames[0], tmp_path)
     stop_after_a_micro_batch(frames[1], tmp_path)
-    with pytest.raises(StreamingQueryException, match="the relation is not the one"):
+    with pytest.raises(StreamingQueryException, match="stored under another relation"):
         run(frames[2], tmp_path)
 
 
