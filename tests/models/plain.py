@@ -113,7 +113,7 @@ class PlainModels:
     def _tick(self, before: int) -> None:
         self._ticked = self.clock
         passed = self.clock - self._since
-        half_life = min(4 * self.window, (self.clock - self._first) / 2)
+        half_life = min(4 * self.window, self.clock - self._first)
         fade = 0.5 ** (passed / half_life)
         for table in (self._matches, self._seconds, self._keys, self._hoped):
             for cell in table:

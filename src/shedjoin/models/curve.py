@@ -127,11 +127,11 @@ class Curve:
     def aged(self, passed_us: int, known_us: int) -> int:
         """Time by which evidence ages while some time passes.
 
-        At first, its half-life is half of all time so far. In the first windows, counts
+        At first, its half-life is all time so far. In the first windows, counts
         are still low, so frequent keys look rare: the young rows of rare keys then seem
         to match often. This evidence should not last.
         """
-        return max(passed_us, passed_us * 2 * self.half_life_us // max(1, known_us))
+        return max(passed_us, passed_us * self.half_life_us // max(1, known_us))
 
     def tick(self, passed_us: int) -> None:
         """Fade the old evidence, and add the matches since the last tick."""
