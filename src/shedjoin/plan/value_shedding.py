@@ -11,7 +11,7 @@ from shedjoin.plan.join_load import ValueLoad
 from shedjoin.plan.model import FITS, FloatArray, not_negative
 from shedjoin.plan.random_shedding import probe_no_insert
 from shedjoin.plan.ratio import by_ratio
-from shedjoin.types import BoolArray
+from shedjoin.types import BoolArray, IntArray
 
 
 class ValueShedding(NamedTuple):
@@ -98,8 +98,7 @@ def value_probe_no_insert(
     yields = np.concatenate((right * load.left_window, left * load.right_window))
     needed = stored * (costs.update + yields * costs.match)
     best_first = np.argsort(-yields, kind="stable")
-    chances = np.empty_like(stored)
-    chances[best_first] = filled(work, needed[best_first])
+    chances = filled(work, needed, best_first)
     shares = chances[: left.size], chances[left.size :]
     return _predicted(np.ones(left.size, dtype=np.bool_), shares, load, costs)
 
@@ -167,20 +166,23 @@ def online_max_subset(work: float, load: ValueLoad, *, costs: Costs) -> ValueShe
     return _predicted((left > 0) | (right > 0), (left, right), load, costs)
 
 
-def filled(work: float, needed: FloatArray) -> FloatArray:
+def filled(work: float, needed: FloatArray, order: IntArray) -> FloatArray:
     """Share of each item that fits, if items are taken in order until all work is used.
 
-    An item that needs no work always fits.
+    ``order`` has the numbers of the items. An item that needs no work always fits.
 
     Examples
     --------
-    >>> filled(2.5, np.array([1.0, 2.0, 1.0])).tolist()
+    >>> filled(2.5, np.array([1.0, 2.0, 1.0]), np.array([0, 1, 2])).tolist()
     [1.0, 0.75, 0.0]
     """
+    shares = np.empty_like(needed)
+    needed = needed[order]
     before = np.cumsum(needed) - needed
     fits = (needed <= 0) | (before + needed <= work * FITS)
     part = np.divide(work - before, needed, out=np.ones_like(needed), where=~fits)
-    return np.where(fits, 1.0, np.clip(part, 0.0, 1.0))
+    shares[order] = np.where(fits, 1.0, np.clip(part, 0.0, 1.0))
+    return shares
 
 
 def _predicted(

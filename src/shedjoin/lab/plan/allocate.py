@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from shedjoin.errors import ParameterError
@@ -93,16 +93,7 @@ def allocate(
         wanted = (min(1.0, level * share) for share in shares)
         return tuple(map(memory_for, joins, wanted))
 
-    low, high = 0.0, 1 / min(shares)
-    if sum(needed(high)) <= total:
-        return _foreseen(needed(high), joins)
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        if sum(needed(middle)) <= total:
-            low = middle
-        else:
-            high = middle
-    return _foreseen(needed(low), joins)
+    return _foreseen(best_within(total, needed, 1 / min(shares)), joins)
 
 
 def proportional(total: float, joins: Sequence[Model]) -> Allocation:
@@ -162,6 +153,31 @@ def memory_for(model: Model, recall: float) -> float:
         else:
             low = middle
     return high
+
+
+def best_within(
+    total: float, needed: Callable[[float], tuple[float, ...]], highest: float
+) -> tuple[float, ...]:
+    """Return the memory of each join at the highest level that all can reach.
+
+    ``needed`` gives the memory of each join for a level, which it rises with. Levels
+    are from 0 to ``highest``.
+
+    Examples
+    --------
+    >>> best_within(9.0, lambda level: (level, 2 * level), highest=1.0)
+    (1.0, 2.0)
+    """
+    if sum(needed(highest)) <= total:
+        return needed(highest)
+    low, high = 0.0, highest
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if sum(needed(middle)) <= total:
+            low = middle
+        else:
+            high = middle
+    return needed(low)
 
 
 def shares_of(

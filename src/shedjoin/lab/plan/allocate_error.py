@@ -9,7 +9,7 @@ from typing import Protocol
 
 from scipy.optimize import brentq
 
-from shedjoin.lab.plan.allocate import shares_of
+from shedjoin.lab.plan.allocate import best_within, shares_of
 from shedjoin.lab.plan.cluster_sampling import eq_fraction, pps_inclusion
 from shedjoin.lab.plan.clusters import Window
 from shedjoin.lab.plan.recall import AgeModel
@@ -21,8 +21,6 @@ from shedjoin.lab.plan.sampling_error import (
     uniform_missed,
     uniform_variance,
 )
-
-_HALVINGS = 60
 
 
 class ErrorModel(Protocol):
@@ -169,16 +167,7 @@ def allocate_errors(
             for each, share in zip(sums, shares, strict=True)
         )
 
-    low, high = 0.0, 1.0
-    if sum(needed(high)) <= total:
-        low = high
-    for _ in range(_HALVINGS * (low < high)):
-        middle = (low + high) / 2
-        if sum(needed(middle)) <= total:
-            low = middle
-        else:
-            high = middle
-    memory = needed(low)
+    memory = best_within(total, needed, highest=1.0)
     errors = (each.error(kept) for each, kept in zip(sums, memory, strict=True))
     return ErrorAllocation(memory, tuple(errors))
 

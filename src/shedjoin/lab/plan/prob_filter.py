@@ -97,8 +97,7 @@ def prob_filter(work: float, load: ValueLoad, *, costs: Costs) -> Filter:
     is_later = turn > np.roll(turn, values)
     matches = np.where(is_later, np.tile(load.results, 2), 0.0)
     needed = np.concatenate((left, right)) * costs.update + matches * costs.match
-    chances = np.empty_like(needed)
-    chances[best_first] = filled(work, needed[best_first])
+    chances = filled(work, needed, best_first)
     admitted = chances[:values], chances[values:]
     results = float(load.results @ (admitted[0] * admitted[1]))
     updates = float(left @ admitted[0] + right @ admitted[1])
