@@ -113,7 +113,9 @@ class PlainModels:
     def _tick(self, before: int) -> None:
         self._ticked = self.clock
         passed = self.clock - self._since
-        half_life = min(4 * self.window, self.clock - self._first)
+        part = 1000 / max(1, sum(self._matches.values()))
+        known = min(1, max(0.25, part)) * (self.clock - self._first)
+        half_life = min(4 * self.window, known)
         fade = 0.5 ** (passed / half_life)
         for table in (self._matches, self._seconds, self._keys, self._hoped):
             for cell in table:

@@ -109,6 +109,24 @@ def test_evidence_is_summed_and_fades(streams: int, rng: np.random.Generator) ->
                 assert curve.seconds[cell] == pytest.approx(total(seconds, *cell))
 
 
+@pytest.mark.parametrize(
+    ("matches", "known_us", "aged_us"),
+    [
+        (10, 1000, 500),  # few matches: the half-life is all time so far
+        (2000, 1000, 1000),  # the matches of half the time are enough
+        (100_000, 1000, 2000),  # but never less than a quarter of the time
+        (100_000, 10 * HALF_LIFE, 100),  # the lasting half-life is never exceeded
+        (0, 0, 500_000),  # with the first row
+    ],
+)
+def test_evidence_of_the_first_windows_fades_sooner(
+    matches: int, known_us: int, aged_us: int
+) -> None:
+    curve = empty(2)
+    curve.matches[0, 3, 5] = matches
+    assert curve.aged(100, known_us) == aged_us
+
+
 @pytest.mark.parametrize("streams", [2, 3])
 def test_rates_by_age(streams: int, rng: np.random.Generator) -> None:
     curve = empty(streams)

@@ -23,6 +23,9 @@ AGES = 64
 LEVELS = 32
 _STRENGTH, _KEYS = 3.0, 30.0
 """Weight of the prior, in matches and in keys."""
+_ENOUGH, _SHORTEST = 1000.0, 0.25
+"""Matches that let early evidence fade sooner; shortest half-life then, as a part of
+all time so far."""
 _TINY = 1e-30
 _FACTORS = 0.01, 100.0
 COUNTS = np.exp2((np.arange(LEVELS) - 1.5 - FINER) / 2.0)
@@ -127,11 +130,14 @@ class Curve:
     def aged(self, passed_us: int, known_us: int) -> int:
         """Time by which evidence ages while some time passes.
 
-        At first, its half-life is all time so far. In the first windows, counts
-        are still low, so frequent keys look rare: the young rows of rare keys then seem
-        to match often. This evidence should not last.
+        In the first windows, counts are still low, so frequent keys look rare: the
+        young rows of rare keys then seem to match often. This evidence should not last.
+        At first, its half-life is therefore a quarter of all time so far. With fewer
+        matches it is longer: they could not be replaced so soon.
         """
-        return max(passed_us, passed_us * self.half_life_us // max(1, known_us))
+        part = np.clip(_ENOUGH / max(1.0, self.matches.sum()), _SHORTEST, 1.0)
+        aged_us = int(passed_us * self.half_life_us // (part * max(1, known_us)))
+        return max(passed_us, aged_us)
 
     def tick(self, passed_us: int) -> None:
         """Fade the old evidence, and add the matches since the last tick."""
