@@ -45,13 +45,13 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
 
     The result is an ordinary streaming DataFrame. Row for row it equals the result of
     Spark's own inner join with the same keys and time condition. Both streams need a
-    watermark. Rows behind it are late: they are dropped by the rule of Spark's own
-    join, and counted. With two batch DataFrames, the same operator joins archived
-    streams.
+    watermark. Rows behind the watermark are late: they are dropped by the rule of
+    Spark's own join, and counted. With two batch DataFrames, the same operator joins
+    archived streams.
 
-    With a ``budget`` the join never holds more than the budget. The result is exact
-    until the budget is used up. From then on the join drops the rows that are worth
-    least by ``keep``, and the result is a part of the exact one. The counts in the
+    With a ``budget``, the join never holds more than the budget. The result is exact
+    until the budget is used up. From then on, the join drops the rows that are worth
+    least by ``keep``, and the result is a part of the exact result. The counts in the
     query's progress report how much is missing.
 
     Parameters
@@ -63,8 +63,8 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         ``{"left": "id", "right": "order_id"}``. Or predicates, ``Band("price", 0.5)``
         or ``Where("left.x", "<", "right.y")``, or a list of key columns and predicates.
         Without a key or a Band, the right stream is copied to every shard. With
-        ``through``, the key columns of the streams if they have other names than in the
-        relation.
+        ``through``, ``on`` names the key columns of the streams, if their names differ
+        from those in the relation.
     within : duration, dict or Within
         How long a row waits for its partners: ``"15 minutes"``, or by stream,
         ``{"left": "15 minutes", "right": "0 seconds"}``. Or the window,
@@ -78,23 +78,24 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         active at both their times. As in SQL, they form one result for each such
         relation row. A stream row is stored once, however many relation rows it has.
     budget : Budget, optional
-        What all shards and both streams together may hold. None is no limit. The rows
-        of a relation do not count.
+        What all shards and both streams together may hold. None means no limit. The
+        rows of a relation do not count.
     keep : goal or policy, optional
         ``MostResults()`` (the default), ``MostImportant("column")``, ``Sample()``,
         ``Sample(of="column")``, or a policy of :mod:`shedjoin.policies`.
     time : str, (str, str) or dict, optional
-        Event-time columns: one name for both streams, or one for each. By default those
-        of the watermarks. Batch DataFrames have no watermark, so they must be named.
+        Event-time columns: one name for both streams, or one for each. By default, the
+        columns of the watermarks. Batch DataFrames have no watermark, so their
+        event-time columns must be named.
     suffixes : (str, str), default ("_left", "_right")
         Appended to the names of columns, other than keys, that both streams have.
     name : str, default "shedjoin"
         Name of the counts in ``query.lastProgress["observedMetrics"]``. Two joins in
         one query need two names.
     event_time : str, optional
-        Name of a column to add: the later of both times. It is an event time for Spark,
-        so windows, ``dropDuplicatesWithinWatermark`` and further joins over it work in
-        append mode. By this column no result is late.
+        Name of a column to add: the later of both times. Spark treats this column as an
+        event time, so windows, ``dropDuplicatesWithinWatermark`` and further joins over
+        it work in append mode. By this time, no result is late.
     control : Control, optional
         A folder of messages that change budget and policy while the query runs. It is
         a source of the query, so it cannot be added to an existing checkpoint, nor
@@ -150,10 +151,10 @@ def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
         Two to five streams by name, each with ``withWatermark`` on its event time. Or
         two to five batch DataFrames.
     on : str, list, dict, Band or Where
-        Key columns: ``"id"``, ``["a", "b"]``, or those of each stream by its name. Or
-        predicates as in :func:`join`, or a list of both. Without a key the first stream
-        is spread over the shards and rows of the others are copied: name the largest
-        stream first.
+        Key columns: ``"id"``, ``["a", "b"]``, or a dict with the keys of each stream.
+        Or predicates as in :func:`join`, or a list of both. Without a key, the first
+        stream is spread over the shards, and rows of the other streams are copied. So
+        name the largest stream first.
     within : str, timedelta, or dict
         How long a row waits for the others: ``"1 minute"``, or by stream.
     budget : Budget, optional
@@ -171,7 +172,7 @@ def multijoin(  # noqa: PLR0913  (one mapping; all else by keyword)
         (the default) or ``policies.RandomDrop()``. Two streams joined by key columns
         may have all budgets and policies of :func:`join`.
     time : str or dict, optional
-        Event-time columns by stream. By default those of the watermarks.
+        Event-time columns by stream. By default, the columns of the watermarks.
     name, event_time, control, options
         As in :func:`join`.
 
@@ -218,9 +219,9 @@ def aggregate(
 ) -> DataFrame:
     """Aggregate the results of a join over windows of event time.
 
-    If the join samples (``keep=Sample()``), each aggregate is an estimate of that of
-    the exact join, with a standard error and an interval. For any other join, Spark
-    aggregates the emitted rows.
+    If the join samples (``keep=Sample()``), each aggregate is an estimate of the same
+    aggregate over the exact join, with a standard error and an interval. For any other
+    join, Spark aggregates the emitted rows.
 
     If the results are a stream, each window is emitted once, in append mode, when no
     more results of it can come. Windows over the time of one stream are emitted later
@@ -241,9 +242,9 @@ def aggregate(
         own aggregates are possible as well, such as ``F.max("bid")``.
     time : str, Column, or several, optional
         The time that assigns a row to a window: a time column of the join. If several
-        are given, the latest of them counts. By default the ``event_time`` of the join,
-        or else the latest of all its times. Streams that are not results of a join need
-        ``withWatermark`` on this column.
+        are given, the latest of them is used. By default, it is the ``event_time`` of
+        the join, or else the latest of all its times. Streams that are not results of a
+        join need ``withWatermark`` on this column.
     slide : str or timedelta, optional
         Distance between the starts of two windows. By default the length of a window,
         so that windows do not overlap.
@@ -262,8 +263,9 @@ def aggregate(
         clusters of equal weight that would give as certain an error (the fewest of any
         aggregate); and ``trusted``. An interval is not trusted if there are so few
         effective clusters that it may miss the exact value more often than ``level``
-        says. Nor is it if rows came further out of order than the lateness, so that
-        results may be missing. A window or group without a kept row is left out.
+        says. It is also not trusted if rows came further out of order than the
+        lateness, so that results may be missing. A window or group without a kept row
+        is left out.
 
     Notes
     -----
@@ -275,8 +277,9 @@ def aggregate(
 
     *Guarantee.* COUNT and SUM of a sample are unbiased over rows that come in order or
     within the lateness. The bias of AVG vanishes as the number of clusters grows. The
-    estimated error is unbiased if the weights within a cluster are equal. If they grow
-    and all values have one sign, it is rather too large than too small.
+    estimated error is unbiased if the weights within a cluster are equal. If these
+    weights grow and all values have one sign, the estimated error tends to be too
+    large.
     """
     with spark_for("aggregate"):
         from shedjoin.spark.aggregate import aggregate as spark_aggregate

@@ -1,4 +1,4 @@
-"""Errors: each says what is wrong with the value shown and what to write instead."""
+"""Errors: each says what is wrong with a value, and what to write instead."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Parts of the package that are imported when they are first used.
 
-``import shedjoin as sj`` is enough to use parts such as ``sj.local``. They are not
-imported before: that takes time, and loads packages that the driver of a Spark query
-does not need.
+``import shedjoin as sj`` is enough to use parts such as ``sj.local``. They are imported
+only when they are used, because the import takes time, and loads packages that the
+driver of a Spark query does not need.
 """
 
 from __future__ import annotations

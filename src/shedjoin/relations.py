@@ -38,28 +38,28 @@ def lookup_join(
     ----------
     stream : DataFrame
         The stream. With a relation that changes, it needs ``withWatermark`` on its
-        event time. Rows later than that are dropped and counted.
+        event time. Rows behind the watermark are dropped and counted.
     relation : Relation
-        If its rows are a table, Spark's own join is used. It has no state, and reads
-        the table anew in every micro-batch. If its rows are a stream of changes, the
-        join holds the relation in its state. A row that equals an earlier one in all
-        columns but its end changes the end of the earlier row. A deletion ends rows
-        that equal it in all other columns and began before it.
+        If its rows are a table, Spark's own join is used. That join has no state, and
+        reads the table again in every micro-batch. If its rows are a stream of changes,
+        the join holds the relation in its state. A row changes the end of an earlier
+        row if both are equal in all columns but the end. A deletion ends the rows that
+        began before it and are equal to it in all columns but those of ``change``.
     on : str, list or dict
-        Key columns: ``"ad"``, ``["site", "unit"]``, or those of the stream and those of
-        the relation, ``{"stream": "ad", "relation": "ad_id"}``.
+        Key columns: ``"ad"``, ``["site", "unit"]``, or different names in the stream
+        and in the relation, ``{"stream": "ad", "relation": "ad_id"}``.
     time : str, optional
         Column with the time of the rows. By default the column with the watermark.
     name, options
-        As in :func:`shedjoin.join`. This join uses ``shards`` alone of the options, and
-        only if the relation is a stream.
+        As in :func:`shedjoin.join`. The only option that this join uses is ``shards``,
+        if the relation is a stream.
 
     Returns
     -------
     DataFrame
-        Columns of the stream, then those of the relation without its keys and without
-        those that ``valid`` and ``change`` name. A time column with a watermark keeps
-        it.
+        Columns of the stream, then columns of the relation, except its keys and the
+        columns that ``valid`` and ``change`` name. A time column with a watermark keeps
+        the watermark.
     """
     with spark_for("lookup_join"):
         from shedjoin.spark.lookup import lookup_join as spark_lookup_join
@@ -82,11 +82,11 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
 ) -> DataFrame:
     """Poll a table, and give its changes as a stream.
 
-    A thread of the driver reads the table at intervals and compares it with the reading
-    before. It writes the rows that were inserted and deleted to a folder, as numbered
-    versions. The stream reads these versions. Spark logs in the checkpoint how far it
-    has read. After a restart, the micro-batch that was not finished reads the same
-    changes again. Later micro-batches read the changes that the table has had since.
+    A thread of the driver reads the table at intervals, and compares each reading with
+    the one before. It writes the rows that were inserted and deleted to a folder, as
+    numbered versions. The stream reads these versions. Spark logs in the checkpoint
+    which versions it has read. After a restart, the micro-batch that was not finished
+    reads the same changes again. Later micro-batches read later changes.
 
     Parameters
     ----------
@@ -96,8 +96,8 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
         once. Columns of nested types are refused.
     log : str or Path
         The folder of versions, one for each table. The driver and all executors must be
-        able to read it. It belongs to the checkpoint: keep both, or start anew with
-        neither.
+        able to read it. It belongs to the checkpoint of the query: keep both, or delete
+        both.
     every : str or timedelta, default "5 seconds"
         Time from one reading to the next.
     stale_after : str or timedelta, optional
@@ -106,15 +106,16 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
     timeout : str or timedelta, default "10 minutes"
         How long a query waits before it fails. It can be started again afterwards.
     lead : str or timedelta, default "1 second"
-        Delay between detecting a change and applying it. Within it the query learns of
-        the change, so that no rows that it concerns are joined before. Rows whose times
-        are further ahead of the driver's clock than this may be joined too early.
+        Delay between detecting a change and applying it. During this delay, the query
+        reads the change, so that it is known before rows to which it applies are
+        joined. Rows whose times are further ahead of the driver's clock than this delay
+        may be joined before the change is known.
     change, at : str, default "change" and "at"
         Names of the two columns that are added.
     begin : {"always", "observed"}
-        What ``at`` is for rows of the first reading. With ``"always"`` it is null,
-        since these rows may have existed for long. With ``"observed"`` it is the time
-        of that reading.
+        Value of ``at`` for rows of the first reading. With ``"always"``, it is null,
+        since these rows may have existed for long. With ``"observed"``, it is the time
+        of that reading, plus ``lead``.
 
     Returns
     -------
@@ -150,7 +151,7 @@ def stop_polling(log: str | Path) -> bool:
     Returns
     -------
     bool
-        Whether this process was polling it.
+        Whether this process was polling the table.
     """
     with spark_for("stop_polling"):
         from shedjoin.spark.poller import stop_polling as spark_stop_polling

@@ -44,7 +44,8 @@ def size(  # noqa: PLR0913  (two streams; all else by keyword)
 
     The join runs over the archives in this process, without Spark: once without a
     budget, then once for each memory size. The recall of a run is the number of its
-    results divided by that of the exact join. It is counted, not estimated.
+    results divided by the number of results of the exact join. It is counted, not
+    estimated.
 
     Each run reads the archives once, by ranges of event time. A range has a million
     rows at most, unless a single micro-batch has more. Parquet files may lie in any
@@ -62,18 +63,18 @@ def size(  # noqa: PLR0913  (two streams; all else by keyword)
     keep : goal or policy, optional
         As in :func:`join`. With ``MostImportant`` recall is the share of importance.
     lateness : duration, or (duration, duration)
-        Delays of the query's watermarks. Rows are held for that much longer.
+        Delays of the query's watermarks. Rows are held longer by this time.
     options : Options, optional
         As in :func:`join`: ``Options(shards=8)`` divides the budget between 8 shards.
     columns : (sequence, sequence), optional
         Columns of the left and of the right stream that the query will carry, including
-        keys and time. None is all columns. Each column takes memory.
+        keys and time. None means all columns. Each column takes memory.
     parts : sequence of float, default (0.05, 0.1, 0.25, 0.5)
         Memory sizes to measure, as parts of the budget that has room for all rows that
         the exact join holds. That budget itself is always measured.
     micro_batch : duration, optional
         Length of a micro-batch in event time, such as the trigger interval of the
-        query. By default a 24th of the time for which rows are held, but at least a
+        query. The default is a 24th of the time for which rows are held, but at least a
         second. It is longer if there would otherwise be more than 2,400 micro-batches.
     progress : callable, optional
         Called with the name of the run and the share of its rows that is done. By
@@ -82,8 +83,9 @@ def size(  # noqa: PLR0913  (two streams; all else by keyword)
     Returns
     -------
     Sizing
-        Printed, it is a table. ``budget_for(0.95)`` gives the budget for a recall,
-        ``memory_for(0.95)`` its bytes, and ``plot("recall.png")`` draws the curve.
+        When it is printed, it is a table. ``budget_for(0.95)`` gives the budget for a
+        recall, ``memory_for(0.95)`` gives the bytes of this budget, and
+        ``plot("recall.png")`` draws the curve.
 
     Examples
     --------

@@ -22,4 +22,4 @@ LinkGrid: TypeAlias = np.ndarray[tuple[int, int], np.dtype[np.int32]]
 Records: TypeAlias = np.ndarray[Any, np.dtype[np.void]]
 """Rows of named fields."""
 Record: TypeAlias = Any
-"""One row of ``Records``: what is written to it changes the array."""
+"""One row of ``Records``. Writing to the row changes the array."""

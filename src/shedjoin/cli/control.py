@@ -1,4 +1,4 @@
-"""``shedjoin control``: send messages to joins, and see what became of them."""
+"""``shedjoin control``: send messages to joins, and list what became of each."""
 
 from __future__ import annotations
 
@@ -89,6 +89,6 @@ def _show_loads(control: Control) -> None:
 
 
 def fail(problem: str, fix: str) -> NoReturn:
-    """Print what is wrong and how to mend it; exit with the status of a usage error."""
+    """Print the problem and its fix; exit with the status of a usage error."""
     Console(stderr=True).print(f"{problem}\nFix: {fix}", markup=False, highlight=False)
     raise typer.Exit(2)

@@ -1,8 +1,8 @@
 """Arrivals: the rows of one micro-batch and shard, in a fixed order.
 
-Rows travel in *blobs*, Arrow streams of bounded size. A blob is identified by the
-SHA-256 of its bytes, and blobs are taken in the order (stream, digest). So the order in
-which a shuffle or a retried task delivers them does not matter.
+Rows are sent in *blobs*: Arrow streams of bounded size. A blob is identified by its
+*digest*, the SHA-256 of its bytes. Blobs are processed by stream and digest. So the
+order in which a shuffle or a retried task delivers them does not matter.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from shedjoin.types import IntArray
 _END_US = 1 << 62
 
 CONTROL, CENSUS, HEARTBEAT = -1, -2, -3
-"""Numbers of blobs without rows, in place of that of a stream: a control message, whose
-digest is the name of its file; a census of the arrivals of all shards; and an empty
-blob, which only tells a shard that time has passed."""
+"""Numbers that mark blobs without arrivals, in place of the number of a stream. Such a
+blob is a control message (with the name of its file as digest), a census of the
+arrivals of all shards, or an empty blob that tells a shard that time has passed."""
 
 
 class Blob(NamedTuple):
-    """Packed rows of one stream or relation, or what a negative number stands for."""
+    """Packed rows of one stream or of the relation, or a blob without arrivals."""
 
     stream: int
     digest: bytes
@@ -58,7 +58,7 @@ def pieces_of(blobs: Iterable[Blob], stream: int) -> Iterator[pa.RecordBatch]:
 
 
 def row_counts(blobs: Iterable[Blob], streams: int) -> IntArray:
-    """Count the rows of each stream, late ones included.
+    """Count the rows of each stream, including late rows.
 
     This reads no values: the decoded batches share the memory of their blobs.
     """
@@ -69,7 +69,7 @@ def row_counts(blobs: Iterable[Blob], streams: int) -> IntArray:
 
 
 def chunks(blobs: Iterable[Blob], spec: JoinSpec, late_ms: int) -> Iterator[Chunk]:
-    """Yield the arrivals in the fixed order, in bounded chunks, without late ones."""
+    """Yield the arrivals in the fixed order, in bounded chunks, without late rows."""
     for stream in range(len(spec.streams)):
         for rows in chunked(pieces_of(blobs, stream)):
             yield timely(stream, rows, spec, late_ms)
@@ -78,8 +78,8 @@ def chunks(blobs: Iterable[Blob], spec: JoinSpec, late_ms: int) -> Iterator[Chun
 def timely(stream: int, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int) -> Chunk:
     """Keep the rows that are not late; a row is late if ``time <= late_ms``.
 
-    Rows with times after the year 146,000 are dropped as well: the end of their window
-    would overflow.
+    Rows with times after the year 146,000 are also dropped, because the end of their
+    window would overflow.
     """
     taken, hot = on_time(stream, rows, spec, late_ms)
     own = rows if taken is None else rows.take(pa.array(taken))
@@ -89,7 +89,7 @@ def timely(stream: int, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int) -> C
 def on_time(
     stream: int, rows: pa.RecordBatch, spec: JoinSpec, late_ms: int
 ) -> tuple[IntArray | None, Hot]:
-    """Positions of the rows on time, or None if all are; and their hot columns.
+    """Positions of the rows that are not late (None for all), and their hot columns.
 
     Hot columns are key and time as integers.
     """

@@ -14,8 +14,8 @@ PIECE_BYTES = 1 << 19
 """Rows are sent and stored in pieces of about this size.
 
 The JVM's garbage collector treats arrays of half a region and more (0.5 to 2 MB with
-common heaps) as *humongous*: each gets regions of its own and may start a marking
-cycle.
+common heaps) as *humongous*: each of them gets regions of its own, and may start a
+marking cycle.
 """
 
 

@@ -1,9 +1,9 @@
 """Bounds: for a row, the range of order codes that matching rows of other streams have.
 
-An order code is an integer that compares as its value does. Each predicate of a join
-allows such a range, and its ends are exact. Floating-point subtraction rounds, but it
-is monotonic. So the numbers within ``eps`` of a value have no gaps, and it is enough to
-find the first and the last of them.
+An order code is an integer that compares as its value does. For each row, each
+predicate of a join allows such a range. Its ends are exact. Floating-point subtraction
+rounds, but it is monotonic. So the numbers within ``eps`` of a value form a range
+without gaps, and it is enough to find the first and the last of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _MIRRORED = {"=": "=", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 class Bounds(NamedTuple):
-    """Codes from ``low`` to ``high``, both inclusive; all others if not ``inside``."""
+    """Codes from ``low`` to ``high`` inclusive; all others if ``inside`` is false."""
 
     low: IntArray
     high: IntArray
@@ -62,7 +62,7 @@ def compare_bounds(operator: str, codes: IntArray) -> Bounds:
 
 
 def band_bounds(term: BandTerm, codes: IntArray) -> Bounds:
-    """Bounds of the codes whose values are within ``eps`` of the given ones."""
+    """Bounds of the codes whose values differ from given values by at most ``eps``."""
     if term.kind == "integer":
         return Bounds(_moved(codes, term.eps, -1), _moved(codes, term.eps, 1))
     values = values_of(codes, term.kind)
@@ -95,9 +95,8 @@ def _moved(codes: IntArray, eps: float, sign: int) -> IntArray:
 def _last_within(values: Reals, term: BandTerm) -> Reals:
     """Greatest x for which ``x - value``, as computed, is at most ``eps``.
 
-    Usually that is value + eps or a neighbour of it. If value and eps nearly cancel
-    each other, numbers further away can qualify as well. Then bisection finds the
-    greatest.
+    Usually, this is value + eps or a neighbouring number. If value and eps nearly
+    cancel each other, x can be further away. Then bisection finds it.
     """
     real, rising = values.dtype.type, values.dtype.type(np.inf)
     with np.errstate(over="ignore"):
@@ -117,10 +116,10 @@ def _last_within(values: Reals, term: BandTerm) -> Reals:
 
 
 def _halved(values: Reals, term: BandTerm) -> Reals:
-    """Find the same number by bisection.
+    """Find the same number as :func:`_last_within`, by bisection.
 
-    It starts from the value itself, which is near enough, and from infinity, which is
-    not.
+    The search starts between the value itself, which is within ``eps``, and infinity,
+    which is not.
     """
     low, high = codes_of(values), codes_of(np.full_like(values, np.inf))
     left = np.flatnonzero(low + 1 != high)

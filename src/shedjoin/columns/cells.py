@@ -1,4 +1,4 @@
-"""Finds cells of a band: ranges of values, cut from a sample of the values."""
+"""Finds cells of a band: ranges of values, computed from a sample of the values."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from shedjoin.spec.cells import Cells
 from shedjoin.spec.predicates import Band
 
 _NARROWEST = 2
-"""Least width of a cell, in eps. Narrower cells would copy more rows than they
-spread."""
+"""Least width of a cell, as a multiple of ``eps``. With narrower cells, copied rows
+would cost more than is gained by spreading the load."""
 
 
 def cells_of(values: pa.Array | pa.ChunkedArray, band: Band, shards: int) -> Cells:

@@ -23,14 +23,14 @@ from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import IntArray
 
 _CELLS, _MOST = 1 << 12, 64
-"""Cells of all shards together (about), and the most that one shard has."""
+"""Approximate number of cells of all shards, and limit of the cells of one shard."""
 WINDOW_SLOTS = 8
 _SHORTEST_US = 1_000_000
-"""Slots of a window, and the least length of a slot."""
+"""Number of slots of time in a window, and least length of a slot."""
 _CLOSE = 1 << 20
 _ENTRIES = 1 << 15
-"""Most counts that a task sends. If a micro-batch spans many windows, slots are made
-longer."""
+"""Limit of the counts that a task sends. If a micro-batch spans many windows, slots are
+made longer to stay within this limit."""
 
 
 class Counts(NamedTuple):
@@ -46,7 +46,8 @@ class Counts(NamedTuple):
 def may_share(spec: JoinSpec) -> bool:
     """Whether shards can share a budget by census.
 
-    They can only if rows are placed by key.
+    This is possible if there are several shards, rows are placed by key, and the join
+    has no relation.
     """
     return spec.shards > 1 and spec.placement == "key" and spec.relation is None
 
@@ -127,7 +128,10 @@ class Counter:
 
 
 def _counted(place: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Distinct places, how often each occurs, and its bytes if sizes are given."""
+    """Distinct places, and the number of rows and bytes of each.
+
+    A place is one number for slot and cell. Without ``sizes``, no bytes are counted.
+    """
     first = int(place.min()) if place.size else 0
     if place.size and int(place.max()) - first < _CLOSE:  # counts without sorting
         number = np.bincount(place - first)

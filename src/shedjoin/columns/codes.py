@@ -1,8 +1,8 @@
 """Order codes: values as 64-bit integers that compare as Spark compares the values.
 
 A floating-point NaN equals a NaN and is greater than all other numbers, and minus zero
-equals zero. The code of a floating-point number is its bits; if it is negative, the
-bits below the sign are inverted. So neighbouring codes are neighbouring numbers.
+equals zero. The code of a floating-point number is its bits. If the number is negative,
+the bits below the sign are inverted. So neighbouring codes are neighbouring numbers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _BITS: dict[Kind, tuple[type[np.signedinteger[Any]], type[np.floating[Any]]]] = 
 
 
 def kind_of_type(kind: pa.DataType) -> Kind | None:
-    """Type that values are computed in, or None if they have no order code."""
+    """Type in which values are computed, or None if they have no order code."""
     if pa.types.is_float32(kind):
         return "float32"
     if pa.types.is_float64(kind):

@@ -1,6 +1,6 @@
 """Null-safe equality of two columns, row by row and vectorised.
 
-It follows Spark's equality of join keys: a NaN equals a NaN, minus zero equals zero,
+The rules are those of Spark for join keys: a NaN equals a NaN, minus zero equals zero,
 and inside a nested value a null equals a null.
 """
 

@@ -1,7 +1,7 @@
 """Bit mixing as in :func:`shedjoin.kernels.hashing.mixed`, but in numpy.
 
-The map side and policies mix the bits of whole columns. With numpy, no kernel has to be
-compiled or loaded for that, so they start faster.
+Policies, and tasks that send rows to shards, mix the bits of whole columns. With numpy,
+they need not compile or load a kernel, so they start faster.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ def pack_relation(
 ) -> Iterator[tuple[int, Blob]]:
     """Yield the blobs of packed relation rows, each with the shard of its right key.
 
-    If only one stream is joined with the relation, its rows lie in the shard of their
-    key, so relation rows get the shard of their left key, which is the same.
+    If only one stream is joined with the relation, relation rows get the shard of their
+    left key instead: rows of the stream with this key are in the same shard.
     """
     key = LEFT_KEY if spec.placement == "key" else RIGHT_KEY
     for rows in _collected(batches):

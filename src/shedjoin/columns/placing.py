@@ -1,12 +1,12 @@
-"""Placing: which shards a row goes to.
+"""Placing: finds the shards to which each row is sent.
 
 With a key, a row goes to the shard of its key. Without a key, the first stream of the
 join is the *anchor*: each of its rows goes to one shard. Rows of other streams are
 copied to every shard in which a row of the anchor could match them. So all rows of a
 result meet in the shard of its anchor row, and nowhere else.
 
-The shards depend only on the values of a row. A task that is retried must place a row
-as before, in whatever order it gets the rows.
+The shards depend only on the values of a row. So a task that is retried places each row
+as before, even if it gets the rows in another order.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from shedjoin.spec.terms import BandTerm
 from shedjoin.types import IntArray
 
 _WIDTH = 8
-"""Width of a cell in eps if no cells are given. One row in four is then copied."""
+"""If no cells are given, each cell is this many times as wide as ``eps``. Then about
+one row in four is copied to a second cell."""
 _FAR = float(1 << 50)
 """Number of cells of that width on each side of zero."""
 
@@ -35,8 +36,8 @@ _FAR = float(1 << 50)
 class Placed(NamedTuple):
     """Rows and the shard of each copy.
 
-    ``row`` is None if each row has exactly one copy. If ``shard`` is empty as well, all
-    rows go to all shards.
+    ``row`` is None if each row has exactly one copy. If ``row`` is None and ``shard``
+    is empty, all rows go to all shards.
     """
 
     row: IntArray | None
@@ -61,7 +62,7 @@ def placed(rows: pa.RecordBatch, hot: Hot, stream: int, spec: JoinSpec) -> Place
     if stream != ANCHOR:
         low, high, _ = band_bounds(term, codes)
     if term.kind != "integer":
-        # NaN and infinity are within eps of nothing, so any shard will do.
+        # NaN and infinity match no value, so these rows may be in any shard.
         lone = ~np.isfinite(values_of(codes, term.kind))
         low, high = np.where(lone, 0, low), np.where(lone, 0, high)
     if spec.cells is None:
@@ -78,7 +79,7 @@ def placed(rows: pa.RecordBatch, hot: Hot, stream: int, spec: JoinSpec) -> Place
 def shard_of(key: IntArray, shards: int) -> IntArray:
     """Shard of each key, from the high bits of its mixed bits.
 
-    The hash index uses the low bits.
+    The low bits are not used for this, because the hash index uses them.
     """
     high = mixed_bits(key.view(np.uint64)) >> np.uint64(33)
     return ((high * np.uint64(shards)) >> np.uint64(31)).view(np.int64)
@@ -98,9 +99,9 @@ def _cell_of(codes: IntArray, term: BandTerm, cells: Cells) -> IntArray:
 def _in_even_cells(
     low: IntArray, high: IntArray, term: BandTerm, shards: int
 ) -> Placed:
-    """Copies for all cells between two values, if all cells have the same width.
+    """Copies for all cells from ``low`` to ``high``, if no cells are given.
 
-    It is enough that the numbers of cells never decrease as values increase.
+    Cell numbers may be rounded, because greater values never get lower numbers.
     """
     first, last = (_even_cell(end, term) for end in (low, high))
     row, cell = between(first, last)
@@ -125,20 +126,20 @@ def _even_cell(codes: IntArray, term: BandTerm) -> IntArray:
     with np.errstate(over="ignore"):
         far = np.abs(values) / (_WIDTH * term.eps)
     even = np.floor(np.copysign(np.minimum(far, _FAR), values)).astype(np.int64)
-    # For larger values, neighbouring numbers are more than eps apart: each is a cell.
+    # Larger neighbouring numbers are more than eps apart. So each is a cell by itself.
     last = codes_of(np.array([_FAR * _WIDTH * term.eps]))
     beyond = int(_FAR) + np.maximum(codes_of(np.abs(values)) - last, 0)
     return np.where(far < _FAR, even, np.where(values < 0, -beyond, beyond))
 
 
 def _copied(first: IntArray, last: IntArray, shards: int) -> Placed:
-    """Copies for all places between two; places are assigned to the shards in turn."""
+    """Copies for all pieces from ``first`` to ``last``; shards take pieces in turn."""
     row, place = between(first, np.minimum(last, first + shards - 1))
     return Placed(row, place % shards)
 
 
 def between(first: IntArray, last: IntArray) -> tuple[IntArray, IntArray]:
-    """Repeat rows for each number from a first to a last one; return both columns."""
+    """List the numbers from ``first`` to ``last`` of each row, with their rows."""
     counts = last - first + 1
     row = np.repeat(np.arange(first.size), counts)
     place = np.arange(row.size) - np.repeat(np.cumsum(counts) - counts, counts)

@@ -58,7 +58,7 @@ class Related(NamedTuple):
 
     @property
     def others(self) -> IntArray:
-        """Hashes that distinguish rows of equal keys and times; 0 if there are none."""
+        """Hashes that distinguish rows with equal keys and times, or only zeros."""
         return np.zeros(self.left.size, np.int64) if self.told is None else self.told
 
 
@@ -72,7 +72,7 @@ def relation_rows(
 
     ``hashes`` names the columns with the hashes of both keys. Without them, a key is
     the bits of its column. Rows with a null key match nothing and are left out. In a
-    join of one stream with the relation, rows keep all their columns.
+    join of one stream, packed rows also have all columns that identify a relation row.
     """
     for name in {name for own in spec.keys[:streams] for name in own}:
         if rows.column(name).null_count:
@@ -120,7 +120,7 @@ def with_hashes(
 
 
 def _nulls(columns: Sequence[pa.Array]) -> list[pa.Array]:
-    """Flags of nulls, as separate columns, since a hash does not distinguish nulls."""
+    """Flags of nulls, as separate columns, because a null hashes like a zero."""
     return [pc.cast(pc.is_null(each), pa.int8()) for each in columns]
 
 

@@ -18,12 +18,12 @@ from shedjoin.columns.relating import Related
 from shedjoin.types import IntArray
 
 _MANY = 4
-"""With this many components per shard, shards are about equally full. The largest
-component must also be this many times smaller than a shard's part."""
+"""With this many components per shard, shards are about equally full. In addition, the
+mean number of relation rows per shard must be this many times the largest component."""
 
 
 class Side(NamedTuple):
-    """Shards by key: ``shard[first[n] : first[n + 1]]`` are those of ``key[n]``."""
+    """Shards by key: ``key[n]`` has the shards ``shard[first[n] : first[n + 1]]``."""
 
     key: IntArray
     first: IntArray
@@ -43,7 +43,7 @@ class Side(NamedTuple):
         """Find the rows whose key is in the relation, with their shards."""
         if not self.key.size:
             return Placed(np.zeros(0, np.int64), np.zeros(0, np.int64))
-        # Sorted keys are looked up several times as fast, as they are near each other.
+        # Looking up sorted keys is several times as fast: they are near each other.
         order = np.argsort(key)
         at = np.empty(key.size, np.int64)
         at[order] = np.searchsorted(self.key, key[order])

@@ -1,9 +1,9 @@
-"""One schema for the same columns, whatever session they were read in.
+"""Converts rows to a schema that does not depend on the Spark session.
 
 Stored rows are joined with rows of a later session. Spark labels timestamps with the
 session's time zone, marks columns that cannot be null, and gives text offsets of 32 or
-64 bits depending on a setting. None of this is part of a row, and all of it may change
-between two starts of a query. Importance is not stored with a row either. It has a
+64 bits depending on a setting. All of this may change between two starts of a query,
+although the rows are the same. Importance is not stored with a row either: it has a
 column of its own in the index, and its definition may change.
 """
 
@@ -26,7 +26,7 @@ def as_stored(rows: pa.RecordBatch) -> pa.RecordBatch:
 def plain(rows: pa.RecordBatch) -> pa.RecordBatch:
     """Rows with timestamps in UTC, small offsets and all columns nullable.
 
-    Values are shared.
+    Where possible, the values are shared with ``rows``, not copied.
     """
     columns = [_plain_array(column) for column in rows.columns]
     return pa.RecordBatch.from_arrays(columns, rows.schema.names)

@@ -1,4 +1,4 @@
-"""Predicates resolved against the columns of the streams."""
+"""Converts predicates to terms, by looking up their columns in the streams."""
 
 from __future__ import annotations
 

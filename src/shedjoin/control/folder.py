@@ -30,8 +30,8 @@ class Control:
     Parameters
     ----------
     path : str or Path
-        The folder. The driver and all executors must be able to read it. It is made if
-        it does not exist. One folder may steer several joins.
+        The folder. The driver and all executors must be able to read it. If it does not
+        exist, it is created. One folder may steer several joins.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Control:
 
 
 def _read(path: Path, otherwise: object) -> Any:  # noqa: ANN401  (any JSON)
-    """Read a file; return nothing if there is none."""
+    """Read a file of JSON; return ``otherwise`` if the file does not exist."""
     return json.loads(path.read_text()) if path.exists() else otherwise
 
 

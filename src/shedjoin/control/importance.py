@@ -1,6 +1,6 @@
 """Importance that a control message sets, by stream.
 
-It is read from JSON, and checked against the types of the columns.
+The importance is read from JSON, and checked against the types of the columns.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _KINDS = {
     "number": "u?int|bigint|smallint|tinyint|(half)?float|double|decimal|bool(ean)?",
     "text": "string|large_string|varchar|char",
 }
-"""Patterns of the names of types, of Spark and of Arrow; sizes may follow."""
+"""Patterns of the names of types in Spark and in Arrow. A size may follow a name."""
 
 
 def read_importance(value: Mapping[str, Any]) -> Importances:

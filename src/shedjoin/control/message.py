@@ -10,7 +10,7 @@ from shedjoin.errors import ParameterError, ShedjoinError
 
 FORMAT = 1
 MOST_BYTES = 64 << 10
-"""Most bytes of a message: it goes to every shard, and is kept in its state."""
+"""Most bytes of a message. It goes to every shard, which keeps it in its state."""
 
 
 def encode_message(**settings: object) -> bytes:

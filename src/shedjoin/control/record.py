@@ -1,7 +1,7 @@
 """What control messages have changed in a join: a part of the state of every shard.
 
-Every shard gets every message in the same micro-batch. So all of them hold the same
-record, and a repeated micro-batch makes it again.
+Every shard gets every message in the same micro-batch. So all shards have the same
+record. If a micro-batch is repeated, it makes the same record again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shedjoin.spec.streams import JoinSpec
 _REASON = 400
 """Longest reason that is kept, in characters. It may show long values."""
 KEPT = 50
-"""Entries that a record keeps. Older ones are dropped, but not what they have set."""
+"""Entries that a record keeps. Older entries are dropped, but their settings stay."""
 
 
 class Sent(NamedTuple):
@@ -28,7 +28,7 @@ class Sent(NamedTuple):
 
 
 class Messages(NamedTuple):
-    """Files that one micro-batch has read, and its number."""
+    """Files that a micro-batch has read, and the number of the micro-batch."""
 
     sent: Sequence[Sent]
     micro_batch: int
@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 
 
 class Record(NamedTuple):
-    """What is in force, and the latest entries, oldest first."""
+    """The settings in force, and the latest entries, oldest first."""
 
     in_force: dict[str, Any]
     entries: tuple[Entry, ...] = ()

@@ -17,11 +17,11 @@ from shedjoin.spec.throttle import Throttle
 Setting = Budget | Policy | Throttle | Importances
 
 AS_STARTED = "as started"
-"""In place of a value: back to the arguments of the join."""
+"""Takes the place of a value, to return to the arguments of the join."""
 
 
 def read_setting(name: str, value: object) -> Setting | None:
-    """Value of one setting; None is the value that the join was started with.
+    """Value of one setting; None means the value with which the join was started.
 
     >>> read_setting("budget", {"rows": 1000})
     Budget(rows=1000)

@@ -26,8 +26,8 @@ def steered(
 ) -> JoinSpec:
     """Apply the settings in force to a spec.
 
-    ``before`` are the settings in force so far. A change that the state cannot follow
-    is refused.
+    ``before`` are the settings in force so far. A change that does not fit the state is
+    refused.
     """
     if not in_force:
         return spec
@@ -56,8 +56,8 @@ def _shedding(spec: JoinSpec, in_force: Mapping[str, Any]) -> Shedding | None:
         return None
     changes: dict[str, Any] = {}
     if isinstance(budget, Budget):
-        # A message that limits memory alone leaves the limit of time as it is, and a
-        # message that limits time alone leaves that of memory.
+        # A message that limits only memory does not change the limit of time. A message
+        # that limits only time does not change the limit of memory.
         before = started.budget
         if budget.cpu is None:
             changes["budget"] = replace(budget, cpu=before.cpu)
@@ -76,7 +76,7 @@ def _shedding(spec: JoinSpec, in_force: Mapping[str, Any]) -> Shedding | None:
 
 
 def _check_time(started: Shedding | None, after: Shedding | None) -> None:
-    """Refuse a limit of time if the query began without one, as it has no listener."""
+    """Refuse a limit of time if the query began without one and has no listener."""
     watched = started is not None and started.budget.cpu is not None
     if after is not None and after.budget.cpu is not None and not watched:
         raise ParameterError(
@@ -89,7 +89,7 @@ def _check_time(started: Shedding | None, after: Shedding | None) -> None:
 def _check_sample(before: Shedding | None, after: Shedding | None) -> None:
     """Refuse another way of sampling: the weights of residents would be wrong.
 
-    Samples also have two more columns in their results. A running query can neither
+    The results of a sample also have two more columns, and a running query can neither
     gain nor lose columns.
     """
     old, new = (None if one is None else drawn_by(one) for one in (before, after))

@@ -1,4 +1,4 @@
-"""Computes the share of the work that lets micro-batches keep to their time."""
+"""Computes the share of the work with which micro-batches stay within their time."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from shedjoin.spec.throttle import Throttle
 
 _LEAST = 0.001
 _HARMLESS = 0.1
-"""The throttle opens to this share at once: so little work cannot do much harm."""
+"""The throttle may open to this share at once, since so little work does no harm."""
 _FURTHEST = 20.0
 """The throttle closes by at most this factor at a time: before rows were shed, it is
 not known which part of the time shedding saves."""
 _JOINING = 0.1
 """Part of the target that joining may always take, even if reading, packing and
-shuffling alone exceed the target. To shed this work too would save little time, and
-lose every result."""
+shuffling alone exceed the target. Shedding this work as well would save little time,
+and all results would be lost."""
 _AIM = 0.9
-"""Part of the target that is aimed at. Times vary: aiming at the target itself would
-exceed it every other time."""
+"""Part of the target at which the throttle aims. Since times vary, aiming at the target
+itself would exceed it every other time."""
 _NEAR = 0.1
 """If a time differs from the target by no more than this part, the throttle stays."""
 
@@ -30,13 +30,13 @@ class Observed(NamedTuple):
     seconds: float
     work: Work
     exact: Work
-    """The work that it would have had if no row was shed, as estimated."""
+    """Estimate of the work that it would have had if no row had been shed."""
 
     rows_per_second: float
     """Rate at which rows arrived, not at which they were joined."""
 
     share: float
-    """Share of the throttle in force."""
+    """Share of the throttle that was in force."""
 
 
 class Throttling:
@@ -56,11 +56,12 @@ class Throttling:
     *Source.* Operator throttling, section 3 of [1]_: a throttle fraction z, and a boost
     factor by which it rises again.
 
-    *Departures.* The paper divides z by the ratio of the input rate to what the join
-    can process. Here z follows from learned costs, which include what shedding cannot
-    save. If these costs are right, one step is enough. The aim is a little below the
-    target. If a micro-batch takes nearly the target, z is left as it is. The throttle
-    may open to a tenth at once, and closes by at most a factor of 20.
+    *Departures.* The paper divides z by the ratio of the input rate to the rate that
+    the join can process. Here z is computed from learned costs, including those that
+    shedding cannot save. If these costs are right, one step is enough. The aim is a
+    little below the target. If a micro-batch takes nearly the target, z does not
+    change. The throttle may open to a tenth at once, and closes by at most a factor of
+    20.
 
     References
     ----------
@@ -74,7 +75,7 @@ class Throttling:
 
     @property
     def costs(self) -> Seconds:
-        """What work costs, as learned."""
+        """The learned costs of work."""
         return self._costs.seconds()
 
     def adapt(self, seen: Observed, target: float, interval: float) -> Throttle | None:
@@ -108,5 +109,5 @@ class Throttling:
 
 
 def _rounded(part: float) -> float:
-    """Round to four digits: in a join by predicates, a part may be a thousandth."""
+    """Round to four significant digits, since a part may be a thousandth."""
     return float(f"{part:.4g}")

@@ -1,22 +1,23 @@
-"""Which resident is evicted next, at a constant cost per eviction.
+"""Finds the resident that is evicted next, at a constant cost per eviction.
 
 The resident with the lowest score is evicted next. The lists in this module find it
 without reading all residents. There is one set of lists for each *pool*. A pool is the
 part of the budget that some streams share.
 
-A *fill* builds the lists anew. Scores do not change between two fills. A fill sorts the
+A *fill* rebuilds the lists. Scores do not change between two fills. A fill sorts the
 residents with the lowest scores into a *queue*. The highest of these scores is the
 *bar*. A resident that is stored after the fill is a *newcomer*. If its score is below
-the bar, it goes into a small *heap*. If not, it is in no list: it cannot be the next to
-be evicted before the queue is empty, and then there is another fill.
+the bar, it goes into a small *heap*. If not, it is in no list: the queue is evicted
+first, and when the queue is empty, there is another fill.
 
-Some policies spare newcomers for a time. Until these are mature, they are *deferred*.
-Residents whose time ends before the next fill are in a list of their own, sorted by the
+Some policies spare newcomers for a time. Such newcomers are *deferred* until this time
+has passed: then they are *mature*. The *time of a resident* ends with its window.
+Residents whose time ends before the next fill are also in a list that is sorted by the
 end of their time. Newcomers whose time ends so soon are in another heap. Once the time
 of a resident is over, it is evicted before all others.
 
 An entry of a list holds a slot and an arrival number. If the slot now has another
-number, the resident has already left it, and the entry is skipped.
+number, the resident has already left the slot, and the entry is skipped.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ class Candidates(NamedTuple):
     """Lists of candidates by pool, and the state of these lists.
 
     ``pools`` has the state of the lists of each pool. ``deferred`` is a ring: entry n
-    is stored at n modulo its size. ``expected`` is a heap of newcomers whose time ends
-    soon. Its entries have the end of this time in place of a score.
+    is stored at n modulo the size of the ring. ``expected`` is a heap of newcomers
+    whose time ends soon. Its entries have the end of this time in place of a score.
     """
 
     pools: Records
@@ -82,7 +83,7 @@ def leaves_before(
 def write_ranked(entry: Record, score: float, number: int, slot: int) -> None:
     """Fill an entry of a list that is sorted by score.
 
-    Each field is assigned by itself: a whole record would be copied byte by byte.
+    Each field is assigned by itself, because a record would be copied byte by byte.
     """
     entry["score"] = score
     entry["number"] = number
@@ -254,7 +255,7 @@ def is_newcomer_expired(clock: int, pool: int, candidates: Candidates) -> bool:
 
 @inline_kernel
 def has_expired(clock: int, pool: int, candidates: Candidates) -> bool:
-    """Whether the time of any resident in these two lists is over."""
+    """Whether the time of a resident in the expiring list or ``expected`` is over."""
     return is_listed_expired(clock, pool, candidates) or is_newcomer_expired(
         clock, pool, candidates
     )
@@ -290,7 +291,7 @@ def would_be_next(
 ) -> bool:
     """Whether a newcomer would be evicted before all candidates.
 
-    It is False if the queue is empty, since the candidates are then not known.
+    The answer is False if the queue is empty, because candidates are then not known.
     """
     facts = candidates.pools[pool]
     if facts["queue_next"] == facts["queue_end"]:

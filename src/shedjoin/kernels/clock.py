@@ -1,7 +1,7 @@
 """The clock of shedding: the time by which a join decides what to shed.
 
-The clock is the greatest event time seen, but at most a *lead* after the time that all
-streams have reached. So one row from the far future hardly moves it.
+The clock is the greatest event time seen, but at most a *lead* ahead of the time that
+all streams have reached. So one row from the far future hardly moves the clock.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from shedjoin.kernels.jit import inline_kernel
 from shedjoin.kernels.slots import Table
 
 ENOUGH = 32
-"""The lead is measured again after so many arrivals of the sparsest stream."""
+"""The lead is measured again after this many arrivals of the sparsest stream."""
 UNSEEN = np.int64(np.iinfo(np.int64).min)
 """The greatest time of a stream that has had no arrival."""
 
@@ -44,9 +44,9 @@ def clock_after(time: int, stream: int, table: Table) -> int:
 def set_clock(clock: int, stream: int, window: int, table: Table) -> None:
     """Set the clock after an arrival, and measure the lead from time to time.
 
-    Between two rows of a sparse stream, the other streams are ahead of it for good
-    reason. The lead covers such gaps. It is eight times the mean gap between rows of
-    the sparsest stream, but at least a 256th and at most a quarter of the window.
+    Between two rows of a sparse stream, it is normal that other streams get ahead. The
+    lead covers such gaps. It is eight times the mean gap between rows of the sparsest
+    stream, but at least a 256th and at most a quarter of the window.
     """
     facts, streams = table.facts[0], table.streams
     facts["clock"] = clock

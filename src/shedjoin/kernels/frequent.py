@@ -1,4 +1,4 @@
-"""Exact counts of a few frequent keys, by time: how many rows an arrival can match."""
+"""Counts the rows of a few frequent keys by time, and the rows that arrivals match."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOT_FREQUENT = -1
 BUCKETS = 32
 """Number of time buckets that are kept; older buckets are overwritten."""
 LAST = 8
-"""The importances of so many last rows stand for those of all rows of a key."""
+"""The importances of all rows of a key are estimated from this many last rows."""
 
 
 class FrequentKeys(NamedTuple):
@@ -38,7 +38,7 @@ class FrequentKeys(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Arrivals in their order; ``number`` is that of their key, or NOT_FREQUENT."""
+    """Arrivals in their order, with the number of their key, or NOT_FREQUENT."""
 
     stream: IntArray
     time: IntArray
@@ -93,8 +93,8 @@ def between(
 ) -> tuple[float, float]:
     """Count rows of a key and stream between two times, and sum their importance.
 
-    Both times are inclusive. Rows of a bucket are taken to be spread evenly, from its
-    start to its end, or to the latest time of their stream if that is earlier.
+    Both times are inclusive. It is assumed that rows of a bucket are spread evenly from
+    its start to its end, or to the latest time of their stream if that is earlier.
     """
     width, newest = frequent.width_us, frequent.latest[0]
     first = max(low // width, newest - BUCKETS + 1)
@@ -125,7 +125,7 @@ def worth_of(
     """Importance of the results of an arrival with some rows of another stream.
 
     If only one of the two streams has an importance, the sums give the result. If both
-    have one, the last rows stand for all rows of the key.
+    have one, the result is estimated from the last rows of the key.
     """
     last = frequent.last
     if np.isinf(last[number, other, 0]):
@@ -140,7 +140,7 @@ def worth_of(
 
 @inline_kernel
 def forward(bucket: int, into: FrequentKeys) -> None:
-    """Move on to a newer bucket, and clear the old ones that it overwrites."""
+    """Move on to a newer bucket, and clear the old buckets that are overwritten."""
     latest = into.latest
     while latest[0] < bucket:
         latest[0] = max(latest[0] + 1, bucket - BUCKETS + 1)
@@ -163,7 +163,8 @@ def count_frequent(
 
     If there are several other streams, their numbers of rows are multiplied, and every
     result has the importance 1. Each arrival is matched first, and then counted itself.
-    An arrival after the clock counts as if it came at the clock.
+    If the time of an arrival is after the clock, it is counted at the time of the
+    clock.
     """
     latest, streams = into.latest, into.counts.shape[1]
     for row in range(rows.time.size):

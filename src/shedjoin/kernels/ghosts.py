@@ -1,8 +1,8 @@
 """Matches of arrivals with monitored rows: all are counted, and a few are drawn.
 
 Rows of a frequent key have so many matches that a list of them would cost more than the
-join. So only the number and the importance of all matches are computed. What has to be
-learned from single matches is learned from the few that are drawn.
+join. So only the number and the importance of all matches are computed. Models that
+need single matches learn from the few matches that are drawn.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from shedjoin.kernels.matching import worth
 from shedjoin.types import FloatArray, IntArray
 
 UNVALUED = -1
-"""Used in place of a way to combine importances: each match then counts one."""
+"""Value of ``combine`` if rows have no importance: each match then counts as 1."""
 _ANY = np.int64(0x7FFFFFFFFFFFFFFF)
 
 
 class Sought(NamedTuple):
     """What arrivals look for: rows of their key between two times.
 
-    ``importance`` is that of the arrivals. The rows that they look for are *ghosts*,
-    and have the slots from 0 on.
+    ``importance`` is the importance of the arrivals. The rows that they look for are
+    *ghosts*, and have the slots from 0 on.
     """
 
     key: IntArray

@@ -1,4 +1,4 @@
-"""Sorts matches by the segments in which the payload of their two rows lies."""
+"""Sorts matches by the segment of the resident, so that rows are read by segment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Segments(NamedTuple):
 class Grouped(NamedTuple):
     """Matches by group: index of the match, row of the arrival, row of the resident.
 
-    ``end`` says where groups end, by stream of the arrival and group.
+    ``end`` has the end of each group, by stream of the arrival and group.
     """
 
     match: IntArray
@@ -35,7 +35,7 @@ class Grouped(NamedTuple):
 
 @inline_kernel
 def group_of(place: int, segments: Segments) -> int:
-    """Group of a place; 0 for rows of the same part, which have no segment yet."""
+    """Group of a place; 0 for arrivals of the same part, which have no segment yet."""
     if is_arrival(place):
         return 0
     return int(segments.group[(place >> segments.row_bits) - segments.first])

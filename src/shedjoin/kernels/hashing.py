@@ -1,7 +1,7 @@
 """Hashes of key columns.
 
-The 64-bit finaliser is a bijection. So two different keys that fit into 64 bits never
-have the same hash. Only keys of several columns, or of bytes, can collide.
+The function :func:`mixed` is a bijection. So two different keys that fit into 64 bits
+never have the same hash. Only keys of several columns, or of bytes, can collide.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Every resident has a *slot*, a number that only grows. The entry of slot ``s`` is in the
 ring ``entries`` at ``3 * (s % capacity)``: key, time, and the next slot of its bucket.
 These three words are side by side, so that reading them costs one cache line. ``heads``
-holds the newest slot of each bucket. Chains run from new slots to old ones, so a walk
+holds the newest slot of each bucket. Chains run from new slots to old slots, so a walk
 stops at the first slot below ``base``. When ``base`` moves, all residents below it are
 removed at once, and nothing is unlinked.
 """
@@ -28,9 +28,9 @@ NEVER = np.int64(np.iinfo(np.int64).min)
 class Index(NamedTuple):
     """Index of one stream.
 
-    ``heads`` has room for a power of two of slots, ``entries`` for a power of two of
-    triples. The ``seed`` of the buckets is a secret of the state: clients that choose
-    their keys cannot choose them all for one bucket.
+    The number of ``heads`` is a power of two, and so is the number of triples in
+    ``entries``. The ``seed`` of the buckets is a secret of the state: clients that
+    choose their keys cannot choose them all for one bucket.
     """
 
     heads: IntArray
@@ -46,7 +46,7 @@ class Pairs(NamedTuple):
 
     @staticmethod
     def room(matches: int) -> Pairs:
-        """Room for so many matches, and for those that one step of a block may add."""
+        """Room for this many matches, and for those that one step of a block adds."""
         size = matches + BLOCK
         return Pairs(np.empty(size, np.int64), np.empty(size, np.int64))
 
@@ -56,7 +56,7 @@ class Pairs(NamedTuple):
 
 
 def fixed(array: IntArray) -> IntArray:
-    """The same array, read-only, since kernels are compiled for read-only arrays."""
+    """The same array, read-only, because kernels are compiled for read-only arrays."""
     array = np.ascontiguousarray(array)
     array.flags.writeable = False
     return array

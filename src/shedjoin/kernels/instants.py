@@ -37,14 +37,14 @@ from shedjoin.kernels.slots import NOBODY, Table, is_there
 from shedjoin.types import IntArray
 
 INSTANT_ROWS = 64
-"""At most so many arrivals of one instant are stored before rows are evicted."""
+"""At most this many arrivals of one instant are stored before rows are evicted."""
 
 
 @inline_kernel
 def open_instant(first: int, times: IntArray, table: Table) -> int:
     """End of the arrivals of one instant, at most ``INSTANT_ROWS`` of them.
 
-    It is 0 if there are fewer free slots than arrivals.
+    The result is 0 if there are fewer free slots than arrivals.
     """
     end, last = first, min(first + INSTANT_ROWS, times.size)
     while end < last and times[end] == times[first]:
@@ -124,9 +124,9 @@ def forget_foreseen(
 def probe_left(
     row: Row, first: int, rules: Rules, arriving: Arriving, table: Table, out: Found
 ) -> bool:
-    """Match an arrival with the rows that are left; False without room for the matches.
+    """Match an arrival with the rows that are left; False if the matches do not fit.
 
-    With ``all_probe``, it is matched with all arrivals of its instant, left or not.
+    With ``all_probe``, earlier arrivals of its instant match even if they were evicted.
     """
     since, same, looks = row.number, 0, arriving.looks
     if rules.all_probe:
@@ -149,7 +149,7 @@ def shed_then_join(
 ) -> int:
     """For each instant: store its arrivals, evict rows, match arrivals still stored.
 
-    An arrival that was evicted does not probe, unless ``all_probe``. With
+    An arrival that was evicted is not matched, except with ``all_probe``. With
     ``counts_instant_first``, rows are evicted as if all matches of the instant had
     happened.
     """
@@ -189,9 +189,9 @@ def shed_then_join(
 def probe_whole(
     end: int, rules: Rules, arriving: Arriving, table: Table, out: Found
 ) -> bool:
-    """Match an instant with residents and itself; False without room for the matches.
+    """Match an instant with residents and itself; False if the matches do not fit.
 
-    None of its arrivals is a resident yet.
+    None of the arrivals of the instant is a resident yet.
     """
     cursor, looks = out.cursor[0], arriving.looks
     start = table.facts[0]["next_number"] - cursor["row"]

@@ -35,8 +35,8 @@ def _cache_is_usable() -> bool:
     """Whether numba will find a folder for compiled code.
 
     numba tries the folder of the source, and then one under the user's cache folder.
-    Code that is imported from a zip, without a home folder, has neither of them. It
-    would fail at its first call, not at import, so this is checked beforehand.
+    Code that is imported from a zip, without a home folder, has neither of them. Then
+    kernels would fail at their first call. So this is checked at import.
     """
     beside = Path(__file__).parent
     if beside.is_dir() and _can_write(beside / "__pycache__"):
@@ -48,9 +48,9 @@ def _cache_is_usable() -> bool:
 def _forget_stale_code() -> None:
     """Remove the code of changed sources from the cache.
 
-    numba compares the time of a kernel's own file only. It does not notice if the file
-    of another kernel has changed that was compiled into this one. Nor does it notice a
-    new file to which an installer gave its old time.
+    numba compares the time of a kernel's own file only. It does not notice a change of
+    another kernel that was compiled into this kernel. It also does not notice a changed
+    file if an installer has set the time of the old file.
     """
     beside = Path(__file__).parent
     sources = sha256()
@@ -66,8 +66,8 @@ def _forget_stale_code() -> None:
 
 
 CHECKED = os.environ.get("NUMBA_BOUNDSCHECK") == "1"
-"""Whether kernels check every index, as tests do. The cache has code without these
-checks."""
+"""Whether kernels check every index, as in tests. Such kernels are not cached, because
+the cache holds code without these checks."""
 CACHED = not CHECKED and _cache_is_usable()
 if CACHED:
     _forget_stale_code()
@@ -90,7 +90,7 @@ def kernel_no_refcount(function: Callable[P, R]) -> Callable[P, R]:
 
 
 def inline_kernel(function: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function into its callers: a call would have to pass all arrays."""
+    """Compile a function into its callers, because a call would pass all arrays."""
     return cast("Callable[P, R]", _without_refcount(function, inside=True))
 
 

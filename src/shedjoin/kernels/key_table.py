@@ -1,8 +1,8 @@
-"""How often each key came on each stream: a hash table of fixed size.
+"""A hash table of fixed size that counts how often each key came on each stream.
 
 A key is identified by 32 bits of its hash, which also choose its bucket. A bucket has
-room for eight keys. If it is full, a new key replaces the one with the least count. As
-long as there is room for all keys that come, counts are exact.
+room for eight keys. If a bucket is full, a new key replaces the key with the least
+count. As long as there is room for all keys that come, counts are exact.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def find_key(key: np.int64, table: KeyTable) -> int:
 
 @inline_kernel
 def weakest(first: int, table: KeyTable) -> int:
-    """Find an empty place of a bucket, or else that of the key with the least count."""
+    """Find an empty place of a bucket, or else the place of the least frequent key."""
     least, chosen = np.inf, first
     for place in range(first, first + BUCKET):
         if table.tag[place] == _EMPTY:

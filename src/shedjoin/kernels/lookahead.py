@@ -1,4 +1,4 @@
-"""Matches of many arrivals at once, if matches do not decide which rows are evicted.
+"""Finds matches of many arrivals at once, if evictions do not depend on matches.
 
 If scores do not depend on matches, evictions can be decided without any probe. So a
 *run* of arrivals is processed in three steps. First, all its arrivals look up the
@@ -6,7 +6,7 @@ residents that they could match. The chains of many arrivals are walked side by 
 Then it is decided which arrivals are stored, and which rows are evicted. Last, an
 *encounter* of an arrival with a resident is dropped if the resident had been evicted
 before the arrival came. Matches between two arrivals of the run are found by a small
-index of the arrivals that were stored, if only for a moment.
+index. It holds all arrivals of the run that were stored, even if only for a moment.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Encounters(NamedTuple):
 
 
 class SmallIndex(NamedTuple):
-    """Arrivals of a run: chain heads by bucket and stream, and the next one of each."""
+    """Index of a run: chain heads by bucket and stream, and next arrivals in chains."""
 
     heads: LinkGrid
     after: LinkArray
@@ -113,8 +113,8 @@ def walk(
     """Look up some arrivals among the residents of another stream, side by side.
 
     Returns the number of encounters so far, or -1 if they do not fit. Each visited
-    resident is written down first, and counted as an encounter only if it matches. A
-    branch instead would be slower, because the processor could not predict it.
+    resident is written down first, and counted as an encounter only if it matches. To
+    write only matches would be slower: the processor could not predict the branch.
     """
     facts, room, more = table.facts[0], into.worth.size, rules.weighs | rules.valued
     walking, steps = 0, 0
@@ -232,7 +232,7 @@ def insert_until(
 ) -> int:
     """Store and evict rows, arrival by arrival up to ``end``, and settle them.
 
-    For each row that is evicted, it is noted at which arrival this happened.
+    For each evicted row, the arrival at which this happened is recorded.
     """
     why = decide_until(end, rules, arriving, table, candidates, out)
     settle(rules, arriving, table, out)
@@ -243,7 +243,7 @@ def insert_until(
 def still_there(
     count: int, rules: Rules, arriving: Arriving, encounters: Encounters, out: Found
 ) -> None:
-    """Turn encounters into matches if the resident was still stored at the arrival."""
+    """Turn encounters into matches if the resident was there when the arrival came."""
     cursor, total = out.cursor[0], out.sums[0]["gained"]
     end, run, zero = cursor["row"], cursor["run_start"], cursor["block_start"]
     for each in range(count):
@@ -277,8 +277,8 @@ def meet_in_chain(
 ) -> int:
     """Match an arrival with the earlier arrivals of its run that are in one chain.
 
-    Returns -1 if the matches do not fit. If coins decide which matches are emitted, it
-    returns how many there were before the coins; otherwise 0.
+    Returns -1 if the matches do not fit. If coins decide which matches are emitted, the
+    number of matches before this decision is returned; otherwise 0.
     """
     cursor, facts = out.cursor[0], table.facts[0]
     zero = cursor["block_start"]
@@ -331,8 +331,8 @@ def meet_each_other(
 ) -> int:
     """Match the arrivals of a run, from ``start`` on, with each other.
 
-    Returns the arrival from which to continue. All matches of the arrivals before it
-    are found.
+    Returns the arrival from which to continue. All matches of earlier arrivals have
+    been found.
     """
     cursor, zero = out.cursor[0], out.cursor[0]["block_start"]
     seed, mask = table.facts[0]["bucket_seed"], index.heads.shape[0] - 1

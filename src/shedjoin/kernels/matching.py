@@ -32,21 +32,22 @@ MIN, MAX, SUM, PRODUCT, MEAN = range(5)
 """How the importances of two matching rows are combined."""
 
 EMIT, COUNT_IT, FORESEE, FORGET = 1, 2, 4, 8
-"""What is done with a match, as bits: emit it; count it for the resident; count it in
-advance, since it will happen if no row is evicted before; take back what was counted in
-advance."""
+"""What is done with a match, as bits: emit the match; count it for the resident; count
+it in advance, as a match that happens unless a row is evicted before; or take back what
+was counted in advance."""
 COINS_SHIFT = 32
 COINS_LEFT = (1 << COINS_SHIFT) - 1
-"""The coins of a resident are one integer. Its low bits say how many coins are left.
-Its high bits say which of these is the last that wins. Coins are numbered down to 1."""
+"""The coins of a resident are one integer. Its low bits are the number of coins left,
+which is also the number of the next coin: coins are used in descending order, down to
+1. Its high bits are the number of the last coin that wins."""
 
 
 @inline_kernel
 def coin(seed: int, key: np.int64, number: np.int64, other: int) -> float:
     """Toss a coin for a resident and another number; equal arguments give equal coins.
 
-    The result is a hash in [0, 1). The key is part of the hash, because arrival numbers
-    alone repeat from shard to shard.
+    The result is a hash in [0, 1). The key is part of the hash, because different
+    shards use the same arrival numbers.
     """
     bits = mixed(mixed(mixed(key + seed) + number) ^ other)
     return float((bits >> 11) & 0x1FFFFFFFFFFFFF) / 9007199254740992.0
@@ -56,8 +57,8 @@ def coin(seed: int, key: np.int64, number: np.int64, other: int) -> float:
 def worth(a: float, b: float, combine: int) -> float:
     """Importance of a pair of rows.
 
-    A stream without importance (infinite) does not count. If no stream has one, it is
-    1.
+    An infinite value means that a stream has no importance, and is ignored. If neither
+    stream has an importance, the result is 1.
     """
     if np.isinf(a) or np.isinf(b):
         value = b if np.isinf(a) else a
@@ -107,7 +108,7 @@ def emit(
 ) -> None:
     """Write down a match.
 
-    In a join through a relation, ``look`` is the number of the look that found it.
+    In a join through a relation, ``look`` is the look that found the match.
     """
     details = table.details[slot]
     place = table.residents[slot]["place"]
@@ -216,7 +217,7 @@ def meet(
 def has_room(
     row: Row, rules: Rules, looks: Looks, table: Table, out: Found, more: int
 ) -> bool:
-    """Whether there is room for all matches of an arrival, and for ``more`` besides."""
+    """Whether there is room for all matches of an arrival, and ``more`` matches."""
     free = out.matches.size - out.cursor[0]["found"] - more
     often = looks_of(row, rules, looks) if rules.related else 1
     if free >= often * table.facts[0]["count"]:

@@ -1,7 +1,7 @@
 """Finds which sampled rows a join would hold with less or more memory.
 
-Memories are numbered as *levels*, from the smallest to the largest. Each row has one
-bit for each level, which says whether it is held with that memory.
+Sizes of the memory are numbered as *levels*, from the smallest to the largest. Each row
+has one bit for each level, which says whether the row is held with that memory.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shedjoin.types import FloatArray, Grid, IntArray
 class Sampled(NamedTuple):
     """Sampled rows: the pool of each, the room that it takes, and its score.
 
-    A sampled row takes the room of all the rows that it stands for.
+    A sampled row takes the room of all the rows that it represents.
     """
 
     pool: IntArray
@@ -31,8 +31,8 @@ def settle(
 ) -> None:
     """Evict rows from the levels that have no room for them.
 
-    ``order`` gives the rows from the best score to the worst. ``room`` is by pool and
-    level, and so is the bar: the highest score that was evicted.
+    ``order`` gives the rows from the best score to the worst. ``room`` and ``into_bar``
+    are by pool and level. The bar is the highest score that was evicted.
     """
     pools, levels = room.shape
     used = np.zeros((pools, levels))
@@ -53,7 +53,7 @@ def settle(
 def settle_new(
     pool: IntArray, score: FloatArray, bar: Grid, into_held: IntArray
 ) -> None:
-    """Set the levels at which new rows are held: those whose bar their scores reach."""
+    """Set the levels at which new rows are held: their bar is not above the score."""
     levels = bar.shape[1]
     for row in range(pool.size):
         held = 0
@@ -66,9 +66,9 @@ def settle_new(
 def count_held(
     slot: IntArray, held: IntArray, weight: IntArray, into_counts: FloatArray
 ) -> None:
-    """Count matches by the levels that hold their rows; the last count is of all.
+    """Count matches by the levels that hold their rows, and last, all matches.
 
-    A match counts for as many rows as its sampled row stands for.
+    A match is counted once for each row that its sampled row represents.
     """
     levels, times = into_counts.size - 1, np.zeros(held.size, np.int64)
     for match in range(slot.size):

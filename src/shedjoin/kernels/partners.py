@@ -13,7 +13,7 @@ from shedjoin.types import FloatArray, IntArray
 
 
 class Rows(NamedTuple):
-    """Rows of two streams, and the keys of the other stream that each looks for."""
+    """Rows of two streams, and the keys of the other stream for which they look."""
 
     stream: IntArray
     key: IntArray
@@ -70,7 +70,7 @@ def highs(row: int, rows: Rows, rules: Rules) -> int:
 def count_residents(
     rows: Rows, rules: Rules, now_us: int, table: Table, into: FloatArray
 ) -> None:
-    """Count for each row the residents that it could be matched with."""
+    """For each row, count the residents with which it could be matched."""
     for row in range(rows.key.size):
         earliest, latest = lows(row, rows, rules, now_us), highs(row, rows, rules)
         other, found = 1 - rows.stream[row], 0
@@ -95,7 +95,7 @@ def first_at(
     majors: IntArray,
     minors: IntArray,
 ) -> int:
-    """Find the first row with at least these values; rows are sorted by both."""
+    """Find the first row that is not below (major, minor); rows are sorted by both."""
     while start < end:
         middle = (start + end) >> 1
         own = majors[middle]
@@ -110,7 +110,7 @@ def first_at(
 def count_among(
     rows: Rows, rules: Rules, now_us: int, others: Sorted, into: FloatArray
 ) -> None:
-    """Count for each row those of the ``others`` that it could be matched with."""
+    """For each row, count the rows in ``others`` with which it could be matched."""
     for row in range(rows.key.size):
         earliest, latest = lows(row, rows, rules, now_us), highs(row, rows, rules)
         other, found = 1 - rows.stream[row], 0

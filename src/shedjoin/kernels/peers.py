@@ -13,7 +13,7 @@ from shedjoin.types import IntArray
 
 
 def peers_of(stream: IntArray, key: IntArray, time: IntArray) -> Peers:
-    """Sort arrivals within their instants; they are given in order of time.
+    """Sort arrivals within their instants; the input is in the order of time.
 
     >>> import numpy as np
     >>> peers = peers_of(*(np.array(a) for a in ([1, 0, 1], [5, 4, 3], [0, 0, 7])))
@@ -28,7 +28,7 @@ def peers_of(stream: IntArray, key: IntArray, time: IntArray) -> Peers:
 
 @inline_kernel
 def count_peer(at: int, row: Row, rules: Rules, table: Table, out: Found) -> None:
-    """Count a match for an earlier arrival of the instant, unless that one was shed."""
+    """Count a match for an earlier arrival of the instant, unless it was shed."""
     if rules.sheds_last:
         out.hits[at] += 1
         return
@@ -43,7 +43,7 @@ def count_peer(at: int, row: Row, rules: Rules, table: Table, out: Found) -> Non
 def meet_instant(
     row: Row, how: int, rules: Rules, arriving: Arriving, table: Table, out: Found
 ) -> int:
-    """Match an arrival with earlier ones of its instant; return how many match.
+    """Match an arrival with earlier arrivals of its instant; return how many match.
 
     It does not matter whether the earlier arrivals are still stored.
     """

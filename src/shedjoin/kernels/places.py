@@ -3,8 +3,8 @@
 A *place* is a number that says where the row of a resident is. If the row is stored,
 the place is not negative: it combines the number of a segment with a row of this
 segment (see ``shedjoin.state.payload``). Until the row is stored, the place is
-negative: it is ``-1 - position``, where ``position`` is that of the arrival in its part
-of the micro-batch.
+negative: it is ``-1 - position``. The ``position`` is the position of the arrival in
+its part of the micro-batch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def places_of(first: int, end: int) -> IntArray:
 
 
 def are_arrivals(place: IntArray) -> BoolArray:
-    """For each place, whether it is that of an arrival."""
+    """For each place, whether it belongs to an arrival that is not stored yet."""
     return place < 0
 
 
@@ -36,7 +36,7 @@ def arrivals_at(place: IntArray) -> IntArray:
 
 @inline_kernel
 def is_arrival(place: int) -> bool:
-    """Whether a place is that of an arrival."""
+    """Whether a place belongs to an arrival that is not stored yet."""
     return place < 0
 
 

@@ -1,6 +1,7 @@
 """Priorities of rows, read from tables of rates.
 
-The priority of a row is the best mean of its results per second, from its age on.
+The priority of a row is the greatest mean of its results per second, from its age to
+any later age.
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ from shedjoin.types import Cube, FloatArray, IntArray
 
 _MANTISSA, _BIAS = 52, 1023
 _HALF_OCTAVE = int(np.sqrt(np.array([2.0])).view(np.int64)[0]) & ((1 << _MANTISSA) - 1)
-"""A floating-point number has its biased exponent in the bits above its mantissa. In
-the upper half of an octave, the mantissa is at least this value."""
+"""An octave is the range from one power of two to the next. A floating-point number has
+its biased exponent in the bits above its mantissa. In the upper half of an octave, the
+mantissa is at least this value."""
 FINER = 8
-"""Level of the counts from one half on; lower levels are for lower counts."""
+"""Level of a count of one half. Lower counts have lower levels."""
 
 
 class Rates(NamedTuple):
     """Results per second by stream, level and age.
 
     ``per_us`` is the number of age buckets in a microsecond, by stream. ``typical`` has
-    the count that each level stands for.
+    the typical count of each level.
     """
 
     table: Cube
@@ -67,7 +69,7 @@ def times_typical(slow: float, best: float, level: int, typical: FloatArray) -> 
     """How often a key comes, relative to what is typical of its level.
 
     The lowest level has no typical count. There, the best estimate of the count is
-    compared with the count itself.
+    compared with the slow count.
     """
     if level > 0:
         return float(best / typical[level])
@@ -99,9 +101,9 @@ def read_priorities(
 ) -> None:
     """Priority of each row, by its age and the counts of its key.
 
-    The level follows from the slow count, which does not jump. Within a level, the
-    priority is proportional to the best estimate of the count. ``slow_bits`` are the
-    bits of the slow counts.
+    The level follows from the slow count, because this count does not jump. Within a
+    level, the priority is proportional to the best estimate of the count. ``slow_bits``
+    are the bits of the slow counts.
     """
     table = rates.table
     for row in range(stream.size):

@@ -3,7 +3,7 @@
 Columns are 64-bit integers: keys, times, and values as order codes. The rows of a
 *tier* are sorted by key, *lead* and place. The lead is one compared column, or the
 time. So a range of leads of one key is found by two binary searches. All other
-conditions are ranges as well. They are tested for a block of residents, column by
+conditions are also ranges. These ranges are tested for a block of residents, column by
 column, so that the compiler can test several residents at once.
 """
 
@@ -51,14 +51,14 @@ class Pairs(NamedTuple):
 
     @staticmethod
     def room(matches: int) -> Pairs:
-        """Room for so many matches."""
+        """Room for this many matches."""
         size = matches + BLOCK
         return Pairs(np.empty(size, np.int64), np.empty(size, np.int64))
 
 
 @inline_kernel
 def first_from(tier: IntGrid, key: int, lead: int, low: int) -> int:
-    """Find the first row from ``low`` on with this key and lead, or greater ones.
+    """Find the first row from ``low`` on that does not come before this key and lead.
 
     The row is usually near, so the search begins with strides that double.
     """
@@ -83,7 +83,7 @@ def first_from(tier: IntGrid, key: int, lead: int, low: int) -> int:
 
 @inline_kernel
 def first_beyond(tier: IntGrid, key: int, lead: int, low: int) -> int:
-    """Find the first row from ``low`` on that is greater by key and lead."""
+    """Find the first row from ``low`` on that comes after this key and lead."""
     high, stride = low, 1
     while high < tier.shape[1]:
         own = tier[KEY, high]
@@ -183,9 +183,9 @@ def count_lags(
 ) -> None:
     """Count the residents that partial results look at, by lag.
 
-    A lag is the time of the arrival less that of the resident. A bucket of lags begins
-    at one of the ``edges`` and ends before the next; the last edge belongs to the last
-    bucket. ``time`` is that of the arrival of each partial result.
+    A lag is the time of the arrival minus the time of the resident. A bucket of lags
+    begins at one of the ``edges`` and ends before the next; the last edge belongs to
+    the last bucket. ``time`` has the time of the arrival of each partial result.
     """
     last = edges.size - 1
     oldest, newest = tier[TIME, 0], tier[TIME, 0]

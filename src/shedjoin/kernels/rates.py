@@ -1,4 +1,4 @@
-"""What is known of the key of each row: counts at two paces, and rates of results.
+"""Reads what is known of the key of each row: counts at two paces, and rates.
 
 A count at the slow pace fades by half in one half-life. At the fast pace, it fades ten
 times as fast. The *steady* count of a key is what its slow count becomes in the end, if
@@ -17,8 +17,8 @@ FASTER = 10
 _DOUBT = 3.0
 _STEPS = 12
 SHORTEST = 1.0 / 64.0
-"""A key is taken to have come for at least so many half-lives: in less time, one
-arrival says too little."""
+"""It is assumed that a key has come for at least this many half-lives: for a shorter
+time, a single arrival would decide the estimate."""
 _YOUNGEST = float(np.exp2(-SHORTEST))
 
 
@@ -28,9 +28,9 @@ def begun(share: float) -> float:
 
     ``share`` is the fast count of the key divided by its slow count. With ``x = 2^-t``,
     the slow count has reached ``1 - x`` of its steady value. The fast count has reached
-    ``1 - x^10`` of its own steady value, which is a tenth of the slow one. So the ratio
-    of both counts is ``(1 + x + ... + x^9) / 10``. Newton's method finds x from this
-    ratio. Its steps come from above and do not overshoot.
+    ``1 - x^10`` of its own steady value, which is a tenth of that of the slow count. So
+    the ratio of both counts is ``(1 + x + ... + x^9) / 10``. Newton's method finds x
+    from this ratio. The steps of this method come from above and do not overshoot.
     """
     x = 1.0
     for _ in range(_STEPS):
@@ -52,9 +52,9 @@ def at_best(slow: float, fast: float, faded: float) -> float:
     follows from the counts themselves.
 
     If the fast count is higher, the key has become more frequent. One standard
-    deviation is then subtracted, and the key is taken to have begun when its two counts
-    suggest. If the fast count is lower, the fall is taken to go on: when it is beyond
-    doubt, the fast count still contains much of the time before it.
+    deviation is then subtracted, and the two counts suggest when the key began to come.
+    If the fast count is lower, it is assumed that the key becomes still less frequent:
+    when the fall is certain, the fast count still contains many earlier arrivals.
     """
     reached = 1.0 - faded**FASTER
     expected = slow / (1.0 - faded) * reached / FASTER
@@ -69,7 +69,10 @@ def at_best(slow: float, fast: float, faded: float) -> float:
 
 @inline_kernel
 def begun_since(share: float, faded: float) -> float:
-    """The value of :func:`begun`, but not before counting began, and not too recent."""
+    """The value of :func:`begun`, but at least ``faded``, and at most ``_YOUNGEST``.
+
+    So a key cannot have begun before counting began, or less than ``SHORTEST`` ago.
+    """
     return max(faded, min(begun(share), _YOUNGEST))
 
 
@@ -89,12 +92,11 @@ def read_partners(
     into_slow: FloatArray,
     into_best: FloatArray,
 ) -> None:
-    """Counts of each row's key on the other streams: slow ones, and best estimates.
+    """Slow counts and best estimates of each row's key on the other streams.
 
     The counts of several streams are multiplied. ``fade`` has three numbers. The first
-    two turn stored counts into present ones, at the slow and at the fast pace. The
-    third is what is left, at the slow pace, of an arrival that came when counting
-    began.
+    two turn stored counts into present counts, at the slow and at the fast pace. The
+    third is the slow count that an arrival now has if it came when counting began.
     """
     for row in range(key.size):
         place = find_key(key[row], table)
@@ -151,9 +153,9 @@ def add_spans(
 
 @kernel_no_refcount
 def best_means(total: Grid, into_best: Grid) -> None:
-    """For each age, find the greatest mean from it to any later age, row by row.
+    """For each age, find the greatest mean from this age to any later age, row by row.
 
-    That is ``max over j > i of (total[j] - total[i]) / (j - i)`` for the age i.
+    For the age i, this is ``max over j > i of (total[j] - total[i]) / (j - i)``.
     """
     rows, ages = into_best.shape
     for row in range(rows):

@@ -1,7 +1,7 @@
 """What the kernels of a round work on: rules, arrivals, and what they find.
 
-A round joins a block of arrivals. Its functions take tuples of arrays as arguments.
-This costs no time in kernels that count no references
+A round joins a block of arrivals. The functions of a round take tuples of arrays as
+arguments. This costs no time in kernels that count no references
 (:func:`shedjoin.kernels.jit.inline_kernel`).
 """
 
@@ -25,8 +25,8 @@ ADMIT, PROBE, RETAIN = 1, 2, 4
 REFUSED, EVICTED, OUTLIVED, STORED, SPENT, MET = range(6)
 """What a tally counts, by stream: arrivals that were evicted at once; residents that
 were evicted, except those whose time was over; residents whose time was over; arrivals
-that were stored; residents whose coins were spent. If not all matches are emitted, the
-last one counts all matches of arrivals."""
+that were stored; residents whose coins were spent. If not all matches are emitted,
+``MET`` counts all matches of arrivals, emitted or not."""
 REASONS = 6
 
 MATCH = np.dtype(
@@ -60,7 +60,7 @@ CURSOR = np.dtype(
 ALL_SETTLED = 1 << 62
 LAGS = np.dtype(
     [
-        ("slack", "i8"),  # how long a row whose time is over still goes by its score
+        ("slack", "i8"),  # how long after its time a row is evicted by its score
         ("forgotten", "i8"),  # arrivals before this time may miss outlived partners
     ]
 )
@@ -70,7 +70,7 @@ VICTIM = np.dtype(
     [
         ("slot", "i8"),
         ("number", "i8"),
-        ("since", "i8"),  # with this or a later number, it counts as refused
+        ("since", "i8"),  # if its number is this or later, it counts as refused
         ("clock", "i8"),
         ("over", "i8"),  # whether its time was over
     ]
@@ -85,11 +85,11 @@ without it the compiler would leave out these reads."""
 
 
 class Looks(NamedTuple):
-    """Keys of the other stream that arrivals look for, and between which times.
+    """Keys of the other stream for which arrivals look, each with a range of times.
 
     The looks of an arrival begin at its entry in ``first`` and end where those of the
     next arrival begin. They are given if a relation says which keys belong together.
-    Otherwise an arrival looks for its own key.
+    Without a relation, an arrival looks for its own key.
     """
 
     first: IntArray
@@ -141,10 +141,10 @@ class Arriving(NamedTuple):
 class Rules(NamedTuple):
     """What does not change during a round; ``keep`` is by stream, ``capacity`` by pool.
 
-    If two streams are ``related``, arrivals look for the keys that a relation has for
-    their own key. If ``all_probe``, arrivals that were evicted at once probe as well.
-    If ``sheds_last``, the arrivals of an instant are matched before any of them is
-    evicted.
+    With ``related``, arrivals look for the keys to which a relation connects their own
+    key. With ``all_probe``, arrivals also look for matches if they were evicted at
+    once. With ``sheds_last``, the arrivals of an instant are matched before any of them
+    is evicted.
     """
 
     keep: tuple[int, ...]
@@ -172,8 +172,8 @@ class Found(NamedTuple):
     ``victims`` are rows that are not settled yet, and ``left`` are the slots that they
     left. When arrivals look ahead, ``slot_by_row`` has the slot of each arrival that is
     stored. ``evicted_by_slot`` has the number of the arrival at which the resident of a
-    slot was evicted. ``evicted_by_row`` has the same for arrivals. Only evictions since
-    ``run_start`` count. Arrays that are not needed are empty.
+    slot was evicted. ``evicted_by_row`` has the same for arrivals. Evictions before
+    ``run_start`` are ignored. Arrays that are not needed are empty.
 
     ``hits`` has the number of matches of each arrival before it is stored. It is used
     if all arrivals of an instant are matched first.
@@ -181,7 +181,8 @@ class Found(NamedTuple):
     The last arrays are used in samples only. ``raised`` has the highest score that was
     evicted in each pool: before the first arrival of the block, at the first arrival,
     and so on. ``doubtful`` marks arrivals that may have lost partners because the clock
-    had passed their time. ``lags`` says how far arrivals are behind the clock.
+    had passed the time of these partners. ``lags`` says how far arrivals are behind the
+    clock.
     """
 
     matches: Records

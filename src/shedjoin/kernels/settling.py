@@ -5,8 +5,8 @@ resident that is evicted *leaves* its slot. All else is written later, when a *r
 or Python has to read the table. (A run is a group of arrivals that are processed
 together.) Then evicted residents are taken out of their chains, and the arrivals that
 are still stored are written. So an arrival that is evicted within its run is never
-written, and the cache misses of many rows overlap. If every arrival has to see the
-effects of those before it, each arrival is settled by itself.
+written, and the cache misses of many rows overlap. If the processing of each arrival
+depends on the arrivals before it, each arrival is settled by itself.
 """
 
 from __future__ import annotations
@@ -150,8 +150,8 @@ def settle_victims(rules: Rules, arriving: Arriving, table: Table, out: Found) -
 def free_left(table: Table, out: Found) -> None:
     """Free the slots that residents have left and no arrival has claimed.
 
-    A slot that was free before the run is not marked as changed: its content is not
-    used.
+    A slot that was free before the run is not marked as changed, because its content is
+    not used.
     """
     cursor = out.cursor[0]
     for each in range(cursor["left"]):

@@ -32,8 +32,8 @@ from shedjoin.kernels.slots import NOBODY, STREAM_BITS, Table, bucket_of
 
 AHEAD = 32
 """Number of arrivals, and of candidates, that are read ahead. These reads do not depend
-on each other, so their cache misses overlap. One by one, they would take most of the
-time."""
+on each other, so their cache misses overlap. If they were done one by one, they would
+take most of the time."""
 SLACK_STEPS = 16
 """The slack of a sample grows in steps of the window divided by this number."""
 
@@ -93,7 +93,7 @@ def store(
     slot = claim(row, pool, arriving, table, out)
     out.tally[STORED, row.stream] += 1
     if rules.maturity < 0 or row.time - facts["clock"] > rules.window:
-        # Rows mature in order. A row from the future would hold back all after it.
+        # Rows mature in order. A row from the future would hold back all later rows.
         offer(slot, row.number, score[row.at], rules.tie, pool, candidates)
     else:
         defer(slot, row.number, row.time, pool, candidates)
@@ -112,12 +112,13 @@ def raise_bar(score: float, pool: int, table: Table, out: Found) -> None:
 
 @inline_kernel
 def over_before(clock: int, rules: Rules, table: Table, out: Found) -> int:
-    """Time by which it is decided whether the time of a row is over.
+    """Present time by which it is decided whether the time of a row is over.
 
-    Rows whose time is over are evicted before all others. As a rule, the time returned
+    Rows whose time is over are evicted before all others. As a rule, the present time
     is the clock. In a join through a relation, two rows may be related for less time
-    than the lead of the clock, so the time that all streams have reached is used
-    instead. A sample with a slack uses that time less the slack.
+    than the lead of the clock. So the time that all streams have reached is used
+    instead. A sample with a slack uses the time that all streams have reached, minus
+    the slack.
     """
     slack = out.lags[0]["slack"]
     if rules.related or slack > 0:
@@ -181,7 +182,7 @@ def evict_to_capacity(
 def shed_for_last(
     rules: Rules, arriving: Arriving, table: Table, candidates: Candidates, out: Found
 ) -> int:
-    """Evict rows if the last arrival was one too many; return why the loop stopped.
+    """Evict rows if the last arrival exceeds the capacity; return why the loop stopped.
 
     If the last arrival itself is evicted, it counts as refused.
     """
@@ -209,7 +210,7 @@ def is_hopeless(
     if used <= rules.capacity[pool] or rules.maturity >= 0:
         return False
     if arriving.expiry[row.at] < now:
-        return False  # it is evicted because its time is over: that raises no bar
+        return False  # its time is over, so its eviction raises no bar
     if facts["sheds_left"] <= 0 or clock >= facts["fill_at"]:
         return False
     if candidates.pools[pool]["overfull"] or has_expired(now, pool, candidates):

@@ -2,10 +2,10 @@
 
 A record of 32 bytes holds what a probe and a match read of a resident: key, time, place
 of the payload, and the neighbours in the chain of its bucket. Number, score and
-``meta`` are columns, because they are read for all residents at once. What is seldom
-read is in ``details``. Chains are doubly linked, so a resident is removed in constant
-time, however many rows have its key. Free slots are linked through ``next`` and have no
-number.
+``meta`` are columns, because they are read for all residents at once. Fields that are
+seldom read are in ``details``. Chains are doubly linked, so a resident is removed in
+constant time, however many rows have its key. Free slots are linked through ``next``
+and have no number.
 
 Number and score say which row holds a slot *now*. The rest may be out of date while
 kernels decide which rows are stored and evicted (:mod:`shedjoin.kernels.settling`).
@@ -52,14 +52,14 @@ FACTS = np.dtype(
         ("first_free", "i8"),
         ("count", "i8"),
         ("next_number", "i8"),
-        ("sheds_left", "i8"),  # sheds until scores are computed again
-        ("fill_at", "i8"),  # time at which candidates are chosen anew
+        ("sheds_left", "i8"),  # rows to shed until scores are computed again
+        ("fill_at", "i8"),  # time at which candidates are chosen again
         ("longest_chain", "i8"),  # length of the longest chain that was walked
         ("valued", "i8"),  # whether any row had an importance
         ("bucket_seed", "i8"),  # a secret of the state
         ("clock", "i8"),
         ("instant", "i8"),  # the time of the present instant
-        ("lead", "i8"),  # most that the clock may exceed the time all have reached
+        ("lead", "i8"),  # how far the clock may be ahead of all streams
         ("measured_at", "i8"),  # the clock when the lead was measured
         ("seen", "i8"),  # streams that have had an arrival, as bits
     ]
@@ -160,7 +160,7 @@ def vacate_all(slots: IntArray, pooled: int, table: Table) -> None:
 def expire_until(
     horizon: tuple[int, ...], pooled: int, table: Table, into_count: IntArray
 ) -> None:
-    """Remove all residents up to a time, which is given by stream, and count them."""
+    """Remove all residents with times up to the horizon of their stream; count them."""
     for slot in range(table.meta.size):
         stream = table.meta[slot] & STREAM_BITS
         due = table.residents[slot]["time"] <= horizon[stream]
@@ -179,7 +179,7 @@ def pending(first_number: int, table: Table, into_slot: IntArray) -> None:
 
 @kernel_no_refcount
 def link_free(table: Table) -> None:
-    """Build the list of free slots anew, in ascending order."""
+    """Rebuild the list of free slots, in ascending order."""
     free = NOBODY
     for slot in range(table.meta.size - 1, -1, -1):
         if not table.meta[slot] & ALIVE_BIT:
@@ -191,9 +191,9 @@ def link_free(table: Table) -> None:
 
 @kernel_no_refcount
 def relink(slots: IntArray, table: Table) -> None:
-    """Build chains and the list of free slots anew.
+    """Rebuild chains and the list of free slots.
 
-    ``slots`` are those of all residents, oldest first.
+    ``slots`` are the slots of all residents, oldest first.
     """
     table.heads[:] = NOBODY
     for stream in range(table.streams.size):
@@ -217,9 +217,9 @@ def survey(
 ) -> tuple[int, int]:
     """List slot, number and score of all residents, and which of them are early.
 
-    A resident is early if its time is before a limit, which is given by stream. Returns
-    the number of residents, and the number of early ones. The arrays need room for one
-    more.
+    A resident is early if its time is before the limit of its stream. Returns the
+    number of residents, and the number of early residents. The arrays need room for one
+    more entry.
     """
     rows, early = 0, 0
     for slot in range(table.meta.size):
@@ -262,7 +262,7 @@ def put_scores(slots: IntArray, score: FloatArray, table: Table) -> None:
 
 @inline_kernel
 def is_there(slot: int, number: int, table: Table) -> bool:
-    """Whether the resident of this number is still in its slot."""
+    """Whether the resident with this number is still in its slot."""
     return bool(table.number[slot] == number)
 
 

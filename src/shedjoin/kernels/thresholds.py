@@ -1,4 +1,4 @@
-"""The highest score that was evicted since a resident arrived.
+"""Finds the highest score that was evicted since a resident arrived.
 
 The probability that a row of a sample is still stored follows from this score. For each
 pool, a *stack* holds only those evicted scores that no later evicted score exceeded. So
@@ -59,10 +59,11 @@ def replay(
     stacks: Stacks,
     into_bar: FloatArray,
 ) -> None:
-    """Find the highest score evicted between each match's resident and its arrival.
+    """For each match, find the highest score evicted since its resident came.
 
-    Matches are given in the order of their arrivals. ``raised`` is that of ``Found``.
-    An arrival is matched before rows are evicted for it.
+    Only evictions before the arrival of the match count, because an arrival is matched
+    before rows are evicted for it. Matches are given in the order of their arrivals.
+    ``raised`` is the array of ``Found``.
     """
     pools, steps = raised.shape
     at = 0
@@ -85,7 +86,7 @@ def toss(
     coins: IntArray,
     into_coins: IntArray,
 ) -> None:
-    """Find the last coin that wins for each arrival; -1 if none wins, 0 without any."""
+    """Find each arrival's last coin that wins; -1 if none wins, 0 without coins."""
     for row in range(key.size):
         into_coins[row] = -1 if coins[row] > 0 else 0
         for turn in range(1, coins[row] + 1):

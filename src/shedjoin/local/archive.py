@@ -67,7 +67,8 @@ class ArchivedStream:
     def _instant(self, time_us: int) -> pa.Scalar | None:
         """The first instant, in the unit of the column, that is not before this time.
 
-        It is None if the unit cannot express it: then all times lie on one side of it.
+        It is None if the unit cannot express this time. All times of the column are
+        then earlier, or all are later.
         """
         kind = self.schema.field(self.time).type
         value = -(-time_us * _PER_SECOND[kind.unit] // _PER_SECOND["us"])
@@ -120,7 +121,7 @@ def _dataset(name: str, source: object) -> ds.Dataset:
 
 
 def _files(pattern: str) -> list[str]:
-    """Files that a pattern matches, and those in folders that it matches."""
+    """Files that match a pattern, and files in folders that match it."""
     files: list[str] = []
     for path in sorted(glob(pattern, recursive=True)):  # noqa: PTH207  (is absolute)
         folder = Path(path).is_dir()

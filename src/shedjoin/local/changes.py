@@ -11,7 +11,10 @@ from shedjoin.errors import ParameterError
 
 
 class Changing(NamedTuple):
-    """Tables of the streams, then relation rows; and whether more of these may come."""
+    """Tables of the streams, and at the end a table of relation rows.
+
+    ``changing`` says whether the relation may change in later micro-batches.
+    """
 
     tables: list[pa.Table]
     changing: bool
@@ -20,7 +23,7 @@ class Changing(NamedTuple):
 def with_relation_rows(
     batches: Iterable[Sequence[pa.Table]], relation: pa.Table, names: Sequence[str]
 ) -> Iterator[Changing]:
-    """Add the relation to the first micro-batch, and changes of it to later ones."""
+    """Add the relation to the first micro-batch, and its changes to all of them."""
     streams, new = len(names), relation
     before: bool | None = None
     for tables in batches:

@@ -44,8 +44,8 @@ class Cut(NamedTuple):
     def by_window(streams: Sequence[ArchivedStream], window_us: int) -> Cut:
         """Cut each window into equal parts, or into fewer if there would be too many.
 
-        Every micro-batch takes some time by itself, and no query runs one per
-        millisecond.
+        Every micro-batch takes some time, however few rows it has. No part is shorter
+        than a second, since hardly any query runs micro-batches more often.
         """
         length_us = max(window_us // PER_WINDOW, _SHORTEST_US)
         cut = whole = Cut.by_length(streams, length_us)
@@ -71,8 +71,8 @@ def micro_batches(
 ) -> Iterator[tuple[pa.Table, ...]]:
     """Rows of each micro-batch, one table for each stream.
 
-    Only the rows that are read at once are in memory. These readings have no gaps, so
-    that every row with a time is in one of them.
+    Only the rows that are read at once are in memory. There are no gaps between the
+    times that are read, so every row with a time is read once.
     """
     start_us: int | None = None
     for reading in cut.readings():

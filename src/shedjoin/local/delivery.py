@@ -21,7 +21,7 @@ from shedjoin.spec.terms import columns_of
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How rows reach the shards: each stream cut into blobs, in a shuffled order."""
+    """How rows reach the shards: each stream is cut into blobs, which are shuffled."""
 
     blobs: int = 1
     shuffle_seed: int = 0

@@ -50,23 +50,25 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
     Parameters
     ----------
     batches : iterable of (left, right) or (left, right, changes) tables
-        The micro-batches, in order. Any table may be empty. The third table has changes
-        of the relation, with its columns. Without a third table the relation is fixed.
+        The micro-batches, in order. Any table may be empty. The third table has the
+        columns of the relation, and contains its changes. Without a third table, the
+        relation is fixed.
     on : str, list, dict, Band or Where
         Key columns as in :func:`shedjoin.join`, predicates, or a list of both. In
         predicates the streams are called ``left`` and ``right``.
     within, through, how, suffixes
         As in :func:`shedjoin.join`.
     time : str, (str, str) or dict
-        Event-time column of both tables, or those of the left and the right one.
+        Event-time column of both tables, or the columns of the left and right table.
     lateness : duration, (duration, duration) or dict
         How far each stream's watermark stays behind its greatest event time.
     restart_every : int, default 0
-        Restart from the stored bytes after every so many micro-batches; 0 is never.
+        Number of micro-batches after which the run restarts from the stored bytes. 0
+        means never.
     blobs, shuffle_seed : int
         Number of blobs that each stream is cut into, and seed of their random order.
     budget, keep, options
-        As in :func:`shedjoin.join`. Shards run one after another: many take longer.
+        As in :func:`shedjoin.join`. Shards run one after another.
     bucket_seed : int, default 0
         Seed of the hash index; no result depends on it. On Spark it is a secret of the
         query, so that clients cannot choose keys for one bucket.

@@ -1,4 +1,4 @@
-"""Runs over archived streams: the exact join, then one under each memory budget."""
+"""Runs over archived streams: the exact join, then a join under each memory budget."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ from shedjoin.spec.streams import JoinSpec
 Tell: TypeAlias = Callable[[str, float], None]
 """Function that gets the name of the present run, and the share that is done."""
 _MARGIN = 1.01
-"""Safety factor: row sizes differ within a micro-batch, and a part of it may have
-expired."""
+"""Safety factor. A part of a micro-batch may have expired, and the remaining rows may
+be larger than the mean."""
 _MORE = 1.25
 """Factor of the next budget, while the greatest one still loses results."""
 _HASH_BYTES = 9
@@ -88,8 +88,8 @@ class RowSizes:
     def needed(self, exact: Run) -> int:
         """Budget in bytes that has room for all rows that the exact join ever held.
 
-        Micro-batches are cut by time, so the rows held are the last ones of each
-        stream.
+        Micro-batches are cut by time, so the rows that are held are the last rows of
+        each stream.
         """
         seen = np.array([batch.report.seen for batch in exact.batches])
         resident = np.array([batch.report.resident for batch in exact.batches])
@@ -200,7 +200,7 @@ def cut(
 
 
 def on_terminal(what: str, done: float) -> None:
-    """Show on standard error how far a run is, if that is a terminal."""
+    """Show on standard error how much of a run is done, if it is a terminal."""
     if sys.stderr.isatty():
         end = "\n" if done >= 1 else ""
         sys.stderr.write(f"\r\x1b[K{what}: {done:.0%}{end}")

@@ -42,7 +42,8 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
     Parameters
     ----------
     batches : iterable of dict
-        The micro-batches, in order: a table of each stream, by name. Any may be empty.
+        The micro-batches, in order: dicts with a table of each stream. Any table may be
+        empty.
     on : str, list, dict, Band or Where
         Key columns as in :func:`shedjoin.multijoin`, predicates, or a list of both.
     within

@@ -35,9 +35,9 @@ class Run:
 
     @property
     def report(self) -> Report:
-        """Counts of the whole run; those of residents, budget and needs are the last.
+        """Counts of the whole run. Residents, budget and needs are those at its end.
 
-        Its ``recall_at`` is None, since the budget may have changed. See
+        ``recall_at`` of the report is None, since the budget may have changed. See
         :attr:`recall_at`.
         """
         reports = [batch.report for batch in self.batches]
@@ -61,8 +61,8 @@ class Run:
     def recall_at(self) -> dict[float, float] | None:
         """Recall to expect, by factor of the last budget.
 
-        It follows from the micro-batches since the budget changed for the last time, as
-        far as it is known for them.
+        It is computed from the micro-batches since the last change of the budget, as
+        far as their ``recall_at`` is known.
         """
         reports = [batch.report for batch in reversed(self.batches)]
         same = takewhile(lambda report: report.budget == reports[0].budget, reports)

@@ -29,13 +29,14 @@ class Runner:
     spec : JoinSpec
         The join.
     schemas : sequence of pyarrow.Schema
-        Schema of each stream, and then of a relation.
+        Schema of each stream, and then of the relation if there is one.
     delays_us : sequence of int
         How far each stream's watermark stays behind its greatest event time.
     delivery : Delivery
         How rows reach the shards.
     restart_every : int
-        Restart from the stored bytes after every so many micro-batches; 0 is never.
+        Number of micro-batches after which the run restarts from the stored bytes. 0
+        means never.
     bucket_seed : int
         Seed of the hash index.
     collect : bool
@@ -101,7 +102,7 @@ class Runner:
 
 
 def _messages(settings: Sequence[Mapping[str, Any]], number: int) -> Messages:
-    """Encode messages as files have them; a wrong one raises ``ParameterError``."""
+    """Encode messages as in files; raise ``ParameterError`` if a message is wrong."""
     if isinstance(settings, Mapping):
         raise ParameterError(
             f"control={{{number}: {settings!r}}} is not a list of messages.",

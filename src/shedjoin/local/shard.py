@@ -28,7 +28,7 @@ class MemoryBlobs:
         self._blobs: dict[int, bytes] = {}
 
     def get(self, number: int) -> bytes | None:
-        """Give a blob, or None."""
+        """Give a blob, or None if it is not stored."""
         return self._blobs.get(number)
 
     def put(self, number: int, blob: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Recall against memory as measured: a table, and the memory for a recall."""
+"""Measured recall against memory: a table, and the memory that a recall needs."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Measured:
     rows : int
         Most rows that the join held.
     results : int
-        Results that it emitted.
+        Results that the join emitted.
     recall : float
-        Share of the exact join's results, or of their importance, that it emitted.
+        Share of the exact join's results, or of their importance, that was emitted.
     """
 
     memory: int
@@ -61,9 +61,10 @@ class Sizing:
     peak_rows, mean_rows : int
         Peak and mean of the rows that the exact join held after its micro-batches.
     peak_bytes, mean_bytes : int
-        Peak and mean of the bytes that it held then, in its form without a budget.
+        Peak and mean of the bytes of its state. A join with a budget stores rows in
+        another form, so ``Budget(memory=...)`` counts other bytes.
     sizes : tuple of Measured
-        A run for each budget, the smallest first. The last one lost nothing.
+        A run for each budget, the smallest first. The last run lost no result.
     of_importance : bool
         Whether recall is a share of importance, not of the number of results.
 
@@ -89,8 +90,8 @@ class Sizing:
     def memory_for(self, recall: float) -> int:
         """Least memory for a recall, in bytes, as ``Budget(memory=...)`` counts them.
 
-        It is interpolated between the two nearest sizes. No size below the smallest was
-        measured, so a lower recall gets the smallest size as well.
+        The memory is interpolated between the two nearest sizes. It is never below the
+        smallest size, since no smaller size was measured.
         """
         return self._least(recall, [size.memory for size in self.sizes])
 
@@ -108,7 +109,7 @@ class Sizing:
                 f"recall={recall!r} is not a share of the results.",
                 fix="pass a number above 0 and up to 1, such as 0.95.",
             )
-        # Recall is made to rise with memory: one lucky run must not decide the answer.
+        # Recall is made to rise with memory, so that no single lucky run decides.
         found = np.minimum.accumulate([size.recall for size in self.sizes][::-1])[::-1]
         enough = int(np.argmax(found >= recall))
         near = slice(max(0, enough - 1), enough + 1)

@@ -58,7 +58,7 @@ def started(
 ) -> Runner:
     """Check a request against its first tables, and make the runner for it.
 
-    ``changing`` says that changes of the relation come with the tables.
+    ``changing`` says whether changes of the relation come with the tables.
     """
     for name, table in tables.items():
         if not isinstance(table, pa.Table):

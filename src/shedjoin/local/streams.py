@@ -13,7 +13,7 @@ START_US = 1_700_000_000_000_000
 def uniform(
     side: str, *, rows: int, keys: int, seconds: int, seed: int, batches: int = 1
 ) -> list[pa.Table]:
-    """Rows at random instants, keys drawn uniformly, cut into micro-batches by time."""
+    """Rows at random instants with random keys, in micro-batches of equal size."""
     rng = np.random.default_rng(seed)
     time = START_US + np.sort(rng.integers(0, seconds * 1_000_000, rows))
     table = pa.table(

@@ -11,12 +11,12 @@ from shedjoin.types import FloatArray, IntArray
 class AskedModels(Protocol):
     """Estimates for rows, one number for each row.
 
-    The *priority* of a row is its best mean rate of results: from its age to the later
-    age for which this mean is greatest.
+    The *priority* of a row is a mean of results per second, from its present age to a
+    later age. The later age is chosen so that this mean is highest.
     """
 
     def partner_count(self, stream: IntArray, key: IntArray) -> FloatArray:
-        """Decayed count of each row's key on the other stream."""
+        """Arrivals of the other stream with each row's key; older ones count less."""
         ...
 
     def rate(self, stream: int) -> float:
@@ -40,19 +40,19 @@ class AskedModels(Protocol):
         ...
 
     def cluster_sizes(self, stream: IntArray, key: IntArray) -> FloatArray:
-        """Expected matches of new rows, scaled to mean 1 for PPS-CLUSTER."""
+        """Expected matches of new rows, scaled to a mean of 1 (for PPS-CLUSTER)."""
         ...
 
     def value_sizes(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Importance of rows, scaled to mean 1 for samples by value."""
+        """Importance of rows, scaled to a mean of 1 (for samples by value)."""
         ...
 
     def size_factor(self, stream: IntArray, size: IntArray) -> FloatArray:
-        """How often rows of a size match, relative to what their keys suggest."""
+        """How often rows of a size match, relative to rows with keys as frequent."""
         ...
 
     def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Mean importance of a result of each row."""
+        """Mean importance of the results of each row."""
         ...
 
     @property
@@ -62,5 +62,8 @@ class AskedModels(Protocol):
 
     @property
     def outlook(self) -> Outlook:
-        """Predicted variances of the sampling schemes, and the fraction for UNIFORM."""
+        """Predicted variances of the sampling schemes, and a fraction.
+
+        The fraction is the part of the results for which UNIFORM has room.
+        """
         ...

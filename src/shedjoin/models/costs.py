@@ -9,7 +9,7 @@ import numpy as np
 _KEPT = 64
 _FADE = 0.95
 _PRIOR = 0.05
-"""Weight of the prior's proportions, relative to one micro-batch."""
+"""Weight of the proportions of the prior costs. A micro-batch has the weight 1."""
 
 
 class Work(NamedTuple):
@@ -18,16 +18,15 @@ class Work(NamedTuple):
     micro_batches: float
     rows: float
     updates: float
-    """Rows stored; in a join by predicates, residents looked at."""
+    """Rows stored; in a join by predicates, comparisons of arrivals with residents."""
     results: float
 
 
 class Seconds(NamedTuple):
-    """Seconds of a micro-batch, of a row, of an update and of a result.
+    """Seconds that a micro-batch, a row, an update and a result take.
 
-    ``floor`` and ``row`` are costs that the join cannot save: planning and commits,
-    reading, packing and shuffling. ``update`` and ``match`` are C_u and C_p of Ayad et
-    al.
+    Shedding cannot save ``floor`` (planning and commits) and ``row`` (reading, packing
+    and shuffling). ``update`` and ``match`` are the costs C_u and C_p of Ayad et al.
     """
 
     floor: float
@@ -36,7 +35,7 @@ class Seconds(NamedTuple):
     match: float
 
     def of(self, work: Work) -> float:
-        """Seconds that some work takes.
+        """Seconds that this work takes.
 
         >>> Seconds(0.5, 1e-6, 1e-6, 1e-6).of(Work(1, 100_000, 50_000, 250_000))
         0.9
@@ -49,18 +48,18 @@ class Seconds(NamedTuple):
 
 
 TYPICAL = Seconds(0.5, 3e-6, 1e-6, 1e-6)
-"""Only the proportions matter. They decide while all micro-batches are alike."""
+"""Typical costs. Only their proportions are used (see ``Costs``)."""
 
 TYPICAL_LOOKS = TYPICAL._replace(update=2e-9)
-"""The same if an update is a resident that is looked at."""
+"""Typical costs if an update is the comparison of an arrival with a resident."""
 
 
 class Costs:
-    """Costs of work, by non-negative least squares over the last micro-batches.
+    """Learns the costs of work by non-negative least squares over micro-batches.
 
-    Errors are relative to the time that was taken, and older micro-batches count less.
-    If all counts grow in proportion, the micro-batches do not show which count causes
-    which part of the time. Then the proportions of ``prior`` decide.
+    The error of a micro-batch is divided by the time that it took. Older micro-batches
+    count less. If all counts grow in proportion, the micro-batches do not show which
+    count causes which part of the time. Then the proportions of ``prior`` decide.
 
     Parameters
     ----------
@@ -75,8 +74,8 @@ class Costs:
     def __init__(self, prior: Seconds = TYPICAL, *, looks: bool = False) -> None:
         if looks:
             prior = prior._replace(update=TYPICAL_LOOKS.update)
-        # A prior is never zero, because costs are learned relative to it. Calibration
-        # may have found a cost that is too small to measure.
+        # No prior cost may be zero, because costs are learned relative to the prior. A
+        # calibrated cost is zero if it was too small to measure.
         least = 1e-3 * np.array(TYPICAL_LOOKS if looks else TYPICAL)
         self._prior = np.maximum(prior, least)
         self._work: list[Work] = []

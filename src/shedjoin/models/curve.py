@@ -2,9 +2,10 @@
 
 The curve is a table ``rate[stream, level, age]``. It holds the results per second that
 a resident of ``stream`` brings at an age, if the count of its key on the other streams
-is of that ``level``. Counts are decayed: older arrivals count less. A level is half an
-octave of counts, and the lowest level has the counts below 1/32. If only the key
-matters in a stream, the table is flat in age. If only age matters, it is flat in level.
+is in the range ``level``. Counts are decayed: older arrivals count less. Each level is
+a range of counts with a ratio of sqrt(2). The lowest level has all counts below 1/32.
+If the matches of a stream depend only on the key, its rates are equal at all ages. If
+they depend only on the age, its rates are equal at all levels.
 """
 
 from __future__ import annotations
@@ -22,41 +23,43 @@ from shedjoin.types import FloatArray, IntArray
 AGES = 64
 LEVELS = 32
 _STRENGTH, _KEYS = 3.0, 30.0
-"""Weight of the prior, in matches and in keys."""
+"""The prior weighs as much as 3 matches, plus the matches of 30 keys."""
 _ENOUGH, _SHORTEST = 1000.0, 0.25
-"""Matches that let early evidence fade sooner; shortest half-life then, as a part of
-all time so far."""
+"""If there are more matches than ``_ENOUGH``, the half-life of early evidence is below
+all time so far. It is at least the part ``_SHORTEST`` of all time so far."""
 _TINY = 1e-30
 _FACTORS = 0.01, 100.0
 COUNTS = np.exp2((np.arange(LEVELS) - 1.5 - FINER) / 2.0)
 """Typical count of each level."""
 _CERTAIN = COUNTS**2 / (1.0 + COUNTS**2)
-"""How well a count predicts the rate of its key, by level; little if it is below
-one."""
+"""Weight of a level when its matches are compared with its counts. A count below one
+predicts the rate of its key badly."""
 _LEANING = np.where(np.arange(LEVELS) > 0, 1.0, 1.0 / 32.0)
-"""Weight of the prior by level: the lowest level has no counts to base it on."""
+"""Weight of the prior by level. It is low for the lowest level, which has no counts on
+which a prior could be based."""
 _NEAR = 0.7 ** np.abs(np.subtract.outer(np.arange(AGES), np.arange(AGES)))
 """Weight of the evidence of one age for another age."""
 Table = npt.NDArray[np.float64]
 
 
 def level_of(count: FloatArray) -> IntArray:
-    """Level of a decayed count, in half octaves; below 1/32 it is 0."""
+    """Level of each decayed count; the level of counts below 1/32 is 0."""
     level = np.empty(count.size, np.int64)
     read_levels(count.view(np.int64), LEVELS, level)
     return level
 
 
 def age_of(age_us: IntArray, keep_us: IntArray) -> IntArray:
-    """Number of the age bucket within the window of the stream."""
+    """Number of the age bucket of each row, within the window of its stream."""
     bucket = age_us * AGES // np.maximum(1, keep_us)
     return np.clip(bucket, 0, AGES - 1)
 
 
 class Curve:
-    """Matches and time at risk by stream, level and age; older evidence counts less.
+    """Counts matches, and the time for which rows could match, by level and age.
 
-    It also counts by level the keys that the evidence comes from.
+    Both are counted for each stream, and older evidence counts less. The keys from
+    which the evidence comes are counted by level.
 
     Parameters
     ----------
@@ -70,7 +73,7 @@ class Curve:
 
     @staticmethod
     def shapes(streams: int) -> tuple[Shape, ...]:
-        """Shapes of the arrays for so many streams."""
+        """Shapes of the arrays for a given number of streams."""
         return *((streams, LEVELS, AGES),) * 3, (streams, LEVELS), (streams,)
 
     def __init__(
@@ -81,7 +84,7 @@ class Curve:
         self.matches, self.seconds = reals(room[0]), reals(room[1])
         self.lately = reals(room[2])  # matches since the last tick
         self.keys = reals(room[3])
-        self.hoped = reals(room[4])  # matches to expect if keys came independently
+        self.hoped = reals(room[4])  # expected matches if keys came independently
 
     def add_matches(
         self,
@@ -92,8 +95,7 @@ class Curve:
     ) -> None:
         """Count matches of residents; they take effect at the next :meth:`tick`.
 
-        ``weight`` is the number of matches that each of them stands for, by default
-        one.
+        ``weight`` is how many matches each entry represents, by default one.
         """
         age = age_of(age_us, np.array(self.keep_us)[stream])
         cell = (stream * LEVELS + level) * AGES + age
@@ -101,7 +103,10 @@ class Curve:
         self.lately += found.reshape(self.lately.shape)
 
     def add_keys(self, stream: int, level: IntArray, passed_us: int) -> None:
-        """Count keys that had rows for some time, as fractions of the life of a row."""
+        """Count keys that had rows for ``passed_us``.
+
+        Each key adds this time as a fraction of the window.
+        """
         part = passed_us / max(1, self.keep_us[stream])
         self.keys[stream] += part * np.bincount(level, minlength=LEVELS)
 
@@ -113,9 +118,9 @@ class Curve:
         old_us: IntArray,
         count: FloatArray = COUNTS,
     ) -> None:
-        """Add the time between two ages at which rows could be matched.
+        """Add the time for which rows could be matched, from a young to an old age.
 
-        ``count`` is what the count of each level is expected to become.
+        ``count`` is the count that keys of each level are expected to reach.
         """
         keep = max(1, self.keep_us[stream])
         span = np.zeros((LEVELS, AGES))
@@ -163,16 +168,16 @@ class Curve:
         second. ``count`` is this c by level. That rate, times a learned factor that
         starts at 1, is the prior of each level.
 
-        The prior of a cell is the rate of its level times a shape over ages that all
-        levels share. The shape is the greater of two ratios: the rate at an age over
-        the mean rate, and the matches at an age over those expected from the levels of
-        its rows. The first ratio is too low for ages that only rare keys have reached
-        so far. The second is too low for ages at which rows have a level that their own
-        matches have raised. Both ratios are 1 on average.
+        The prior of a level and age is the rate of the level times a shape over ages.
+        All levels share the shape. It is the greater of two ratios, which are 1 on
+        average. The first is the rate at an age over the mean rate. It is too low for
+        ages that only rare keys have reached so far. The second is the matches at an
+        age over the matches that the levels of the rows of this age suggest. It is too
+        low for ages at which rows have a level that their own matches have raised.
 
         A prior weighs as much as a few matches, plus the matches of some thirty keys. A
-        frequent key has many matches, which show its own rate but say little about
-        other keys. The counts of those keys say more.
+        frequent key has many matches. They show the rate of this key, but little about
+        other keys. The counts of the other keys show more.
         """
         expected = np.maximum(np.asarray(per_count)[..., None] * count, _TINY)
         seconds, matches = self.seconds.sum(2), self.matches.sum(2)
@@ -194,7 +199,8 @@ class Curve:
         around = self.matches @ (_NEAR / _NEAR.sum(axis=0))
         strength = _STRENGTH + for_keys[:, :, None] * around
         rate = _ratio(self.matches + strength, self.seconds + strength / cell)
-        # A level may have few keys. A higher level never has a lower mean rate.
+        # With few keys, the rate of a level may be wrong. It is raised to the rates of
+        # the levels below it, because more frequent keys match more often.
         mean = rate.mean(axis=2, keepdims=True)[:, 1:]
         rate[:, 1:] *= np.maximum.accumulate(mean, axis=1) / np.maximum(mean, _TINY)
         return rate
@@ -203,10 +209,10 @@ class Curve:
 def _along_age(matches: Table, seconds: Table) -> Table:
     """Matches per second, by stream and age, smoothed over ages.
 
-    The ages around an age count as much as a few of its own matches. An age that no row
-    has reached yet, as in the first window, gets the rate of the last ages before it.
-    One match over the time of all ages is added to that. The addition matters only as
-    long as almost nothing has matched.
+    The rates at nearby ages weigh as much as a few matches at the age itself. In the
+    first window, no row has reached the highest ages. These ages get the rate of the
+    last ages that were reached, plus one match over the time of all ages. The addition
+    matters only as long as almost nothing has matched.
     """
     around = _ratio(matches @ _NEAR, seconds @ _NEAR)
     lean = _STRENGTH / np.maximum(around, _TINY)
@@ -220,7 +226,8 @@ def _along_age(matches: Table, seconds: Table) -> Table:
 def priorities(rate: Table) -> Table:
     """Best mean rate from each age on: ``max over j > i of (C(j) - C(i)) / (j - i)``.
 
-    Works on the last axis; this is the priority rule of Srivastava and Widom.
+    C is the running sum of the rates along the last axis. This is the priority rule of
+    Srivastava and Widom.
     """
     total = np.concatenate([np.zeros((*rate.shape[:-1], 1)), rate.cumsum(-1)], axis=-1)
     best = np.empty(rate.shape)
@@ -230,5 +237,5 @@ def priorities(rate: Table) -> Table:
 
 
 def _ratio(matches: Table, seconds: Table) -> Table:
-    """Matches per second; 0 where no time has passed, even if early rows matched."""
+    """Matches per second; 0 where no time was counted, even if rows matched."""
     return np.where(seconds > 0.0, matches / np.maximum(seconds, _TINY), 0.0)

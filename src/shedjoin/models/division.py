@@ -1,8 +1,9 @@
-"""Divides a budget over shards, by the rows that came to them.
+"""Divides a budget among shards, by the rows that came to each shard.
 
-Every shard computes the division for itself, and all must get the same result. So only
-whole numbers are summed. Floating-point numbers are compared, multiplied and rooted one
-by one, which gives the same result on every machine.
+Every shard computes the division for itself, and all must get the same result. Sums of
+floating-point numbers may differ between machines, so only whole numbers are summed.
+Single floating-point numbers are compared, multiplied and rooted. This gives the same
+result on every machine.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import numpy as np
 from shedjoin.types import FloatArray, IntArray
 
 _DOUBT = 3.0
-"""Standard deviations beyond which a difference is not taken for chance."""
+"""A difference of more standard deviations than this is not taken for chance."""
 
 
 def equal_share(budget: int, shard: int, shards: int) -> int:
-    """Size of one of the equal shares of a budget; the shares add up to it.
+    """Share of a shard in a budget that is divided equally.
+
+    All shares add up to the budget.
 
     >>> [equal_share(5, shard, 2) for shard in range(2)]
     [3, 2]
@@ -27,9 +30,10 @@ def equal_share(budget: int, shard: int, shards: int) -> int:
 
 
 def by_rows(budgets: Sequence[int], held: IntArray, shards: int) -> IntArray:
-    """Divide each budget in proportion to what an exact join would hold.
+    """Divide each budget in proportion to the rows that an exact join would hold.
 
-    ``held`` is in rows or bytes, by stream and cell. Cells of a shard are adjacent.
+    ``held`` has these rows, or their bytes, by stream and cell of the census. The cells
+    of a shard are adjacent.
 
     >>> by_rows([10], np.array([[6, 0, 1, 1]]), 2).tolist()
     [[7, 3]]
@@ -50,29 +54,29 @@ def by_keys(
     shards: int,
     room: IntArray | None = None,
 ) -> IntArray:
-    """Divide each budget so that frequent keys get room first, by frequency.
+    """Divide each budget so that the most frequent keys get room first.
 
     Parameters
     ----------
     budgets : sequence of int
         Budgets in rows or bytes; each is divided independently of the others.
     held : array
-        Rows that an exact join would hold, by stream and cell.
+        Rows that an exact join would hold, by stream and cell of the census.
     lately : array
         Rows that came in the last window, and in its last part, by stream and cell.
     shards : int
-        Number of shards; cells of a shard are adjacent.
+        Number of shards. The cells of a shard are adjacent.
     room : array, optional
         Bytes of the rows held, by stream and cell, if budgets are in bytes.
 
     Notes
     -----
-    A row is worth as many results as rows of its key come on the other streams. If
-    budgets are in bytes, that is divided by the bytes of the row. A cell has many rare
-    keys, and it may have a frequent one. If it has more rows than the median cell, by
-    more than chance, then the surplus is taken to be rows of one frequent key. When all
-    frequent keys have room, the rest of the budget is divided equally, because rare
-    keys are spread evenly.
+    The worth of a row is the number of rows with its key that come on the other
+    streams. If budgets are in bytes, the worth is divided by the bytes of the row. A
+    cell has many rare keys, and possibly a frequent one. If a cell has more rows than
+    the median cell, by more than chance, the surplus is taken to be rows of one
+    frequent key. When all frequent keys have room, the rest of the budget is divided
+    equally, because rare keys are spread evenly.
 
     Examples
     --------
@@ -112,7 +116,7 @@ def _beyond_middle(held: IntArray) -> IntArray:
 
 
 def _least(held: IntArray, room: IntArray) -> int:
-    """Bytes of a row in the cell with the smallest rows."""
+    """Mean bytes of a row, in the cell with the smallest mean."""
     some = held > 0
     return int((room[some] // held[some]).min()) if some.any() else 1
 
@@ -120,8 +124,9 @@ def _least(held: IntArray, room: IntArray) -> int:
 def _estimates(window: IntArray, part: IntArray) -> FloatArray:
     """Rows expected in the next window, by cell, from the last one and its last part.
 
-    The last part of the window is used if it differs from the whole by more than
-    chance. A rise is reduced by one standard deviation, and a fall is assumed to go on.
+    If the rate in the last part differs from the rate in the whole window by more than
+    chance, the last part is used. A rise is then reduced by one standard deviation, and
+    a fall is assumed to go on.
     """
     all_of_it, all_of_part = int(window.sum()), int(part.sum())
     steady: FloatArray = window.astype(np.float64)
@@ -136,9 +141,11 @@ def _estimates(window: IntArray, part: IntArray) -> FloatArray:
 
 
 def _partners(usual: FloatArray, beyond: FloatArray) -> FloatArray:
-    """Partners of a frequent key on all other streams, by cell; 0 if a cell has none.
+    """Product of the rows of a frequent key on all other streams, by cell.
 
-    On a stream where the key is not frequent, it has as many rows as the median cell.
+    It is 0 if the cell has no frequent key on these streams. If the key is frequent on
+    some of them only, it is taken to have as many rows on the others as the median
+    cell.
     """
     middle = np.median(usual, axis=1, keepdims=True) + 1.0
     found: FloatArray = np.prod(beyond + middle, axis=0) * beyond.any(axis=0)
@@ -146,7 +153,7 @@ def _partners(usual: FloatArray, beyond: FloatArray) -> FloatArray:
 
 
 def _beyond_chance(count: FloatArray) -> FloatArray:
-    """By how much each count exceeds the median count, less what may be chance."""
+    """Excess of each count over the median count, minus what may be chance."""
     middle = float(np.median(count))
     found: FloatArray = np.maximum(
         count - middle - _DOUBT * np.sqrt(max(middle, 1.0)), 0.0

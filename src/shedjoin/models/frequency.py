@@ -25,21 +25,21 @@ _LONG_AGO = 0.5**64
 FEWEST, MOST = 1 << 10, 1 << 16
 """Number of keys that there is room for, initially and at most."""
 _FEW_OF = 16
-"""The table is examined again after a 16th of its room in new arrivals."""
+"""The table is examined again when there are new arrivals for a 16th of its room."""
 _FULL, _ALIVE = 0.7, 0.2
-"""Full: over 70 % of the places have a count of at least 0.2.
+"""The table is full if over 70 % of its places have a count of at least 0.2.
 
-The count of a key that came once is below that after somewhat more than two
+The count of a key that came once falls below 0.2 after somewhat more than two
 half-lives."""
 
 
 class Frequency:
     """Decayed counts of keys, at two paces.
 
-    An arrival counts one at its own time, and half as much a half-life later. The slow
-    pace has little noise. The fast pace fades ten times as fast, and shows when a key
-    becomes frequent or rare. The fast count of a key is used only where it differs from
-    the slow one by more than chance allows.
+    An arrival counts 1 at its own time, and 1/2 one half-life later. Counts at the slow
+    pace have little noise. Counts at the fast pace fade ten times as fast, and show
+    when a key becomes frequent or rare. The fast count of a key is used only if it
+    differs from the slow count by more than chance.
 
     Counts do not fade as time passes. Instead, later arrivals get greater weights, and
     all counts are scaled down before the weights grow large.
@@ -57,14 +57,14 @@ class Frequency:
         self.half_lives = half_life_us, max(1, half_life_us // FASTER)
         totals, self.origin_us, tags, counts = room
         self.totals = reals(totals)
-        # Both paces of a count are halves of one word.
+        # The slow and the fast count of a key are the halves of one word.
         halves = counts.view(np.float32).reshape(*counts.shape, PACES)
         self.table = KeyTable(tags.view(np.int32), halves)
         self._unseen = self.keys
 
     @staticmethod
     def shapes(streams: int, keys: int) -> tuple[Shape, ...]:
-        """Shapes of the arrays for so many keys, a power of two."""
+        """Shapes of the arrays for a number of keys that is a power of two."""
         return (streams,), (PACES,), (keys // 2,), (keys, streams)
 
     @property
@@ -78,9 +78,9 @@ class Frequency:
         return int(self.table.tag.size)
 
     def is_full(self, clock_us: int) -> bool:
-        """Whether new keys push out keys that are still in use, or soon will.
+        """Whether new keys replace keys that are still in use, or soon will.
 
-        The table is examined only after enough arrivals to make a difference.
+        The table is examined only if enough rows have arrived to make a difference.
         """
         if _FEW_OF * self._unseen < self.keys:
             return False
@@ -94,7 +94,7 @@ class Frequency:
         self._unseen = self.keys
 
     def move_to(self, other: Frequency) -> None:
-        """Copy all counts into an empty one that has more room."""
+        """Copy all counts to ``other``, which is empty and has more room."""
         other.totals[:] = self.totals
         other.origin_us[:] = self.origin_us
         move_keys(self.table, other.table)
@@ -104,8 +104,8 @@ class Frequency:
         if self.is_empty:
             self.origin_us[:] = clock_us
         weight = np.empty((key.size, PACES))
-        # Read both fades first: once totals have faded to zero, it looks as if nothing
-        # was counted.
+        # Both fades are read first: when the totals have faded to zero, is_empty is
+        # True, as if nothing was counted.
         fades = [self._fade(pace, clock_us) for pace in (SLOW, FAST)]
         for pace in (SLOW, FAST):
             if self._halvings(pace, clock_us) > _RESCALE_AT:
@@ -140,12 +140,12 @@ class Frequency:
     def of_partners(
         self, stream: IntArray, key: IntArray, clock_us: int, passed_us: int
     ) -> tuple[FloatArray, FloatArray]:
-        """Counts of each row's key on the other streams: slow ones and steady ones.
+        """Counts of each row's key on the other streams: slow and steady counts.
 
-        Slow counts are those at the slow pace. A steady count is the best estimate of
-        what a slow count becomes if the key goes on coming as it has since counting
-        began, ``passed_us`` ago. That time is taken to be at least a 64th of a
-        half-life: in less time, one arrival says too little.
+        Slow counts are the counts at the slow pace. A steady count estimates what the
+        slow count will become if the key comes as often as it has since counting began,
+        ``passed_us`` ago. That time is taken to be at least a 64th of a half-life,
+        because one arrival says too little about a shorter time.
         """
         slow, best = np.empty(key.size), np.empty(key.size)
         fade = [self._fade(pace, clock_us) for pace in (SLOW, FAST)]
@@ -158,8 +158,8 @@ class Frequency:
     ) -> tuple[FloatArray, FloatArray]:
         """Arrivals of each key per half-life, and how many half-lives ago it began.
 
-        Both follow from the counts at the two paces, if the key has come evenly since
-        it began.
+        Both are computed from the counts at the two paces. For this, the key is assumed
+        to have come evenly since it began.
         """
         slow, fast = (
             self._read(stream, key, pace) * self._fade(pace, clock_us)
@@ -172,7 +172,7 @@ class Frequency:
         return slow * np.log(2.0) / (1.0 - left), -np.log2(left)
 
     def reached(self, passed_us: int) -> float:
-        """Part of its steady count that a key reaches in some time."""
+        """Part of its steady count that a key reaches in ``passed_us``."""
         return float(1.0 - 0.5 ** max(passed_us / self.half_life_us, SHORTEST))
 
     @property
@@ -181,7 +181,7 @@ class Frequency:
         return float(np.log(2.0) / (self.half_life_us * 1e-6))
 
     def faded(self, passed_us: int) -> float:
-        """What is left of a count of one after some time, at the slow pace."""
+        """Part of a count that is left after ``passed_us``, at the slow pace."""
         return float(0.5 ** (max(0, passed_us) / self.half_life_us))
 
     def _read(self, stream: int, key: IntArray, pace: int) -> FloatArray:

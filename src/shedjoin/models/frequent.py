@@ -1,7 +1,7 @@
 """Keys with a large part of the results: their results are counted exactly.
 
-If a few keys have most of the results, a sample of keys says little about these. So
-these few keys are stored, and their rows are counted by stream and time.
+If a few keys have most of the results, a sample of all keys says little about these
+few. So these keys are stored, and their rows are counted by stream and time.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ MOST = 256
 _PLACES = 4 * MOST
 _KEYS, _NEWEST = range(2)
 _RENEWED_BEFORE = 0.25
-"""Factor by which the part of newly added keys fades in each window."""
+"""Factor by which :attr:`Frequent.renewed` fades in each window."""
 
 
 class Rows(NamedTuple):
     """Rows of one key and stream that are known and can still be matched.
 
-    ``weight`` is the number of rows that each time stands for, and ``importance`` their
-    mean importance.
+    ``weight`` is the number of rows at each time. ``importance`` is the mean importance
+    of all rows.
     """
 
     time: IntArray
@@ -54,15 +54,15 @@ class Frequent:
     keep_us : tuple of int
         How long a row of each stream can be matched.
     behind_us : int, default 0
-        Greatest delay of rows behind the clock. Buckets reach back far enough for all
-        rows that such late ones match. Stored buckets keep the width that they have.
+        Greatest delay of arrivals behind the clock. Buckets reach back to the oldest
+        row that such an arrival can match. Stored buckets keep their width.
     """
 
     @staticmethod
     def shapes(streams: int) -> tuple[Shape, ...]:
-        """Shapes of the arrays for so many streams: keys, counts and facts.
+        """Shapes of the arrays for a given number of streams.
 
-        The last of the facts is the width of a bucket.
+        The arrays have the keys, their counts, and facts such as the width of a bucket.
         """
         by_time = MOST, streams, BUCKETS
         facts = (3 + streams,), (1,)
@@ -89,7 +89,7 @@ class Frequent:
 
     @property
     def key(self) -> IntArray:
-        """The frequent keys; their positions are their numbers."""
+        """The frequent keys. The number of a key is its position in this array."""
         return self._keys.key[: self.size]
 
     def numbers(self, key: IntArray) -> IntArray:
@@ -101,10 +101,10 @@ class Frequent:
     def count(
         self, rows: Counted, clock_us: int, combine: int | None
     ) -> tuple[FloatArray, FloatArray]:
-        """Count arrivals, and return the results of those whose key is frequent.
+        """Count the arrivals whose key is frequent, and return their results.
 
-        Both the number of results and their importance are returned. Without
-        ``combine`` they are equal.
+        For each arrival, the number of its results and their total importance are
+        returned. Without ``combine``, both are equal.
         """
         matches, worth = np.empty(rows.time.size), np.empty(rows.time.size)
         rules = Rules(
@@ -133,11 +133,11 @@ class Frequent:
 
     @property
     def renewed(self) -> float:
-        """Part of all results that belongs to keys which were added lately."""
+        """Part of all results that belongs to recently added keys."""
         return float(self._renewed[0])
 
     def renew(self, part: float, windows: float) -> None:
-        """Add the part of the results of new keys, ``windows`` after the last time."""
+        """Fade ``renewed`` over the windows since the last call, then add ``part``."""
         self._renewed[0] = self._renewed[0] * _RENEWED_BEFORE**windows + part
 
     def weakest(self) -> tuple[int, float]:

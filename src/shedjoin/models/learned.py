@@ -23,7 +23,7 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 _TICKS = 64
 EVIDENCE_WINDOWS = 4
 _FIRST, _TICK, _NOW, _BEHIND = range(4)
-"""Times of the first arrival, last tick and last arrival; recent delay of rows."""
+"""Times of the first arrival, last curve update and last arrival; recent delay."""
 _PAIR = 2
 
 
@@ -39,16 +39,16 @@ class Models:
     samples : bool
         Whether to learn which sample of the join has the least variance.
     reach : int
-        Rows also match rows whose keys differ by up to this. Results are then estimated
-        from the counts of all these keys, whatever the age.
+        Rows match if their keys differ by up to this. If it is above 0, results are
+        estimated from the counts of all these keys, and not by age.
     combine : int, optional
-        How the importance of a result follows from those of its rows; by default each
-        result counts one.
+        How the importance of a result is computed from those of its rows. By default,
+        each result has importance 1.
     lateness_us : int, default 0
-        How far behind each other rows are expected to come.
+        How far out of order rows are expected to come.
     words : array, optional
-        What was learned before, which the models change in place; all zero if nothing
-        was. Its size is given by :meth:`words_of`, or larger with room for more keys.
+        What was learned before, or zeros. The models change this array in place. Its
+        size is that of :meth:`words_of`, or larger if there is room for more keys.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Models:
 
     @staticmethod
     def words_of(streams: int, reach: int = 0, keys: int = FEWEST) -> int:
-        """Number of words that models with room for so many keys take."""
+        """Number of words of the models with room for a given number of keys."""
         return words_of(streams, reach, keys)
 
     @property
@@ -106,7 +106,7 @@ class Models:
 
     @property
     def roomier_words(self) -> int:
-        """Number of words that the same models take with room for twice the keys."""
+        """Number of words of these models with room for twice as many keys."""
         return self.words_of(len(self.keep_us), self._reach, 2 * self.frequency.keys)
 
     def copy_to(self, words: IntArray) -> None:
@@ -134,7 +134,7 @@ class Models:
     def missed(self) -> tuple[Missed, Missed]:
         """Estimate the results of an exact join that were missed since counting began.
 
-        The second value holds the variances over all time.
+        The second value has the variances of the sums over all time.
         """
         passed = self.clock_us - self._begun_us
         fade = self.frequency.faded(passed // EVIDENCE_WINDOWS)
@@ -163,11 +163,11 @@ class Models:
     ) -> None:
         """Learn from arrivals of all streams, in their order.
 
-        If no clock is given, it becomes the greatest of their times. A row after the
-        clock counts as if it came at the clock. ``size`` is what each row takes from
-        the budget. ``watched`` is the result of :meth:`make_room` for these arrivals,
-        if it is known. ``results`` are those that each arrival has found; without them
-        the recall is not estimated.
+        Without ``clock_us``, the clock becomes the greatest of their times. A row with
+        a later time than the clock counts at the clock. ``size`` is what each row takes
+        from the budget. ``watched`` is the result of :meth:`make_room`, if it was
+        called for these arrivals. ``results`` are the results that each arrival has
+        found. Without ``results``, the recall is not estimated.
         """
         if clock_us is None:
             clock_us = int(time.max())
@@ -188,9 +188,9 @@ class Models:
     ) -> None:
         """Learn from arrivals up to a clock.
 
-        The very first arrivals are learned in parts, each about as large as all before
-        it. Before any key is counted, all keys look rare. Matches of frequent keys
-        would then be attributed to rare ones.
+        The very first arrivals are learned in parts, each about as large as all parts
+        before it. Otherwise, matches of frequent keys would be attributed to rare keys,
+        because all keys look rare before they are counted.
         """
         stream, key, time, importance, _ = rows
         if not self._clocks[_FIRST]:
@@ -209,13 +209,13 @@ class Models:
         self._clocks[_BEHIND] = min(int(behind), self._most_behind_us)
         mine = [np.flatnonzero(stream == own) for own in self._streams]
         self._measure(rows, watched, mine, results)
-        # In a sample, the size of a row depends on its absolute value.
+        # In a sample, the cluster size of a row depends on its absolute value.
         worth = np.abs(importance) if self._samples else importance
         self.worth.add(stream, worth, self.faded(before))
         is_due = self._tick()
         self._count(mine, key, time)
         if is_due and self._samples and len(self.keep_us) == _PAIR:
-            # Only now: before the arrivals are counted, no key seems to come any more.
+            # This needs the counts of these arrivals: without them, keys look rarer.
             learned = self.slice, self.yields, self.worth
             outlook = sampling.judged(*learned, self.clock_us, self.capacity_rows)
             self._outlook[:] = sampling.outlook_words(outlook)
@@ -230,7 +230,7 @@ class Models:
         mine: list[IntArray],
         results: Results | None,
     ) -> None:
-        """Count the results of an exact join, and those that were found."""
+        """Count the results of an exact join, and the results that were found."""
         number = self.frequent.numbers(rows.key)
         counted = Counted(rows.stream, rows.time, rows.importance, number)
         exact, worth = self.frequent.count(counted, self.clock_us, self._combine)
@@ -257,11 +257,11 @@ class Models:
                 self._near.add(own, key[rows] + offset, counted, self.clock_us)
 
     def faded(self, since_us: int) -> float:
-        """What is left now of a count of one at that time."""
+        """Part of a count at ``since_us`` that is left now."""
         return self.frequency.faded(self.clock_us - since_us)
 
     def make_room(self, stream: IntArray, key: IntArray) -> BoolArray:
-        """Monitor fewer keys if the arrivals would be too many ghosts.
+        """Monitor fewer keys if there is no room for the ghosts of these arrivals.
 
         Returns which arrivals are monitored.
         """
@@ -274,7 +274,7 @@ class Models:
     def partner_count(self, stream: IntArray, key: IntArray) -> FloatArray:
         """Decayed count of each row's key on the other stream.
 
-        The counts on several other streams are multiplied.
+        If there are several other streams, their counts are multiplied.
         """
         passed = self.yields.passed_us(self.clock_us)
         return self._near.of_partners(stream, key, self.clock_us, passed)[1]
@@ -284,11 +284,11 @@ class Models:
         return self.yields.rate(stream, self.clock_us)
 
     def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
-        """Highest mean of results per second from a row's age on, over all keys."""
+        """Priority of each row by its age alone (see :class:`AskedModels`)."""
         return self.yields.priority_by_age(stream, age_us)
 
     def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
-        """Highest mean of results per second from a row's age on, by its key's rate."""
+        """Priority of each row, by its age and by how often its key comes."""
         if self._reach:
             return self.partner_count(stream, key) * self.yields.per_product[stream]
         return self.yields.priority(stream, key, age_us, self.clock_us)
@@ -307,12 +307,12 @@ class Models:
         return np.divide(found, total, out=np.zeros(key.size), where=total > 0)
 
     def cluster_sizes(self, stream: IntArray, key: IntArray) -> FloatArray:
-        """Expected matches of new rows, scaled to mean 1 for PPS-CLUSTER."""
+        """Expected matches of new rows, scaled to a mean of 1 (for PPS-CLUSTER)."""
         expected = self.expected_matches(stream, key)
         return sampling.pps_sizes(expected, self.yields.mean_matches())
 
     def value_sizes(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Importance of rows, scaled to mean 1 for samples by value."""
+        """Importance of rows, scaled to a mean of 1 (for samples by value)."""
         return sampling.value_sizes(self.worth.relative(stream, importance))
 
     @property
@@ -322,15 +322,15 @@ class Models:
 
     @property
     def outlook(self) -> sampling.Outlook:
-        """Predicted variances of the sampling schemes, and UNIFORM's fraction."""
+        """Predicted variances of the sampling schemes, and a fraction for UNIFORM."""
         return sampling.outlook_in(self._outlook)
 
     def size_factor(self, stream: IntArray, size: IntArray) -> FloatArray:
-        """How often rows of a size match, relative to what their keys suggest."""
+        """How often rows of a size match, relative to rows with keys as frequent."""
         return self.sizes.factor(stream, size)
 
     def mean_worth(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Mean importance of a result of each row."""
+        """Mean importance of the results of each row."""
         return self.worth.mean(stream, importance)
 
     def rows_in_window(self) -> float:
@@ -338,11 +338,11 @@ class Models:
         return self.yields.rows_in_window(self.clock_us)
 
     def _watch(self, stream: int, came: Ghosts) -> tuple[FloatArray, FloatArray]:
-        """Match monitored arrivals; return their results and the importance of these.
+        """Match monitored arrivals; return the number and importance of their results.
 
-        An arrival that is not late has as many results as the product of its partners
-        on each stream. For a late arrival that is too many: some of these partners are
-        too far apart from each other.
+        The number of results is the product of the numbers of partners on the other
+        streams. For a late arrival, it is too high, because some of these partners are
+        too far apart from each other in time.
         """
         others = [other for other in self._streams if other != stream]
         met = [self.slice.meet(stream, each, came, self._combine) for each in others]
@@ -369,12 +369,12 @@ class Models:
     def _levels(self, stream: IntArray, key: IntArray) -> IntArray:
         """Levels of keys when the rows came, before these rows were counted.
 
-        The same counts read now would have faded, and keys would look rarer.
+        With the present clock, counts would have faded, and keys would look rarer.
         """
         return self.yields.levels(stream, key, self._counted_us)
 
     def _tick(self) -> bool:
-        """Update the curves if it is time to; return whether it was."""
+        """Update the curves if this is due; return whether it was due."""
         last_tick = int(self._clocks[_TICK])
         passed = self.clock_us - last_tick
         if passed * _TICKS < max(1, *self.keep_us):

@@ -4,8 +4,8 @@ Results of frequent keys are counted exactly. Results of other keys are estimate
 the monitored keys, which are a random sample: the results that these keys miss are
 divided by the share of keys that is monitored. The estimate is then corrected by two
 numbers that are known for all keys: the results found, and the rows that arrived. If
-the monitored keys had less than their share of these, they also had less than their
-share of the missed results, to the extent that the two are correlated.
+the monitored keys had less than their share of found results or rows, they probably had
+less than their share of missed results. How much less follows from the correlation.
 
 Monitored keys are divided into groups by a hash. The uncertainty of the estimate
 follows from how much it changes if one of the groups is left out (the jackknife).
@@ -24,23 +24,23 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 GROUPS = 32
 _EXACT, _FOUND, _WORTH, _GAINED, _ROWS = range(5)
 """Columns of the sums over monitored keys: results of the exact join, results found,
-the importance of both, and from here on rows of each stream."""
+the importance of both, and then the rows of each stream."""
 _RIDGE = 1.0 / GROUPS
-"""Part of the variance of a regressor that is taken for noise (ridge regression)."""
+"""Part of the variance of each column that is taken for noise (ridge regression)."""
 _ALONE = 1.0
-"""Monitored results that could have been missed by chance if none was observed."""
+"""The variance allows for this number of missed results, even if none was observed."""
 _WEIGHTS = np.column_stack(
     [np.ones(GROUPS), (1.0 - np.eye(GROUPS)) * GROUPS / (GROUPS - 1)]
 )
-"""Weights of the groups: first all of them, then all but one, scaled (the
-jackknife)."""
+"""Columns of weights of the groups. The first column has all groups. Each of the others
+leaves one group out, and is scaled (the jackknife)."""
 
 
 class Metered(NamedTuple):
-    """Arrivals with their results: those of the exact join, and those found.
+    """Arrivals with their results: results of the exact join, and results found.
 
-    ``frequent`` marks rows whose key is counted exactly. Other rows count only if they
-    are ``watched``.
+    ``frequent`` marks rows whose key is counted exactly. ``watched`` marks rows whose
+    key is monitored.
     """
 
     stream: IntArray
@@ -106,7 +106,7 @@ class Meter:
         self._frequent = former._frequent
 
     def add(self, rows: Metered, share: float) -> None:
-        """Count arrivals, if ``share`` of the keys is monitored."""
+        """Count arrivals. ``share`` is the part of all keys that is monitored."""
         columns = rows.exact, rows.found, rows.worth, rows.gained
         light = ~rows.frequent
         for at, column in enumerate(columns):
@@ -167,7 +167,7 @@ class Meter:
     def _variance(self, share: float, without: FloatArray) -> float:
         """Variance of an estimate, from the estimates that leave out one group each.
 
-        It is above zero even if no monitored key has missed anything.
+        The variance is above zero even if no monitored key has missed a result.
         """
         if share >= 1.0 or not self._lately[:, _ROWS:].any():
             return 0.0
@@ -178,7 +178,7 @@ class Meter:
 def _slopes(by: FloatArray, missed: FloatArray, weights: FloatArray) -> FloatArray:
     """Slopes of missed results on the columns of ``by``, by weighted least squares.
 
-    Each column of ``weight`` gives a column of slopes.
+    Each column of ``weights`` gives a column of slopes.
     """
     total = weights.sum(axis=0)
     by = by[None] - (by.T @ weights / total).T[:, None]

@@ -1,12 +1,12 @@
 """The join in miniature: estimates what the join would find with less or more memory.
 
-A few sampled rows stand for all arrivals. They are drawn systematically: evenly over
-the scores of each block, from a start that a hash gives. For each sampled row it is
-known with which memories it would still be held. Rows are ordered by the scores of the
-policy, and a memory holds the best of them, in proportion to its size. A result is
-found if the earlier one of its rows is held. So a match of a sampled row with a later
-arrival counts for all memories that still hold the row, and one pass over the arrivals
-serves all memories.
+A few sampled rows represent all arrivals. The arrivals of a block are sorted by score,
+and every n-th of them is sampled, from a start that a hash gives. Memories of several
+sizes are simulated at once. Each memory holds the sampled rows with the highest scores,
+as many as its size allows. For each sampled row, a bit for each memory says whether the
+memory still holds the row. A result is found if the earlier of its two rows is held. So
+a match of a sampled row with a later arrival counts for all memories that still hold
+the row. One pass over the arrivals is enough for all memories.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ _ALL = 1 << 31
 _TICKS = 32
 _MATCHES = 1 << 12
 _FEWEST = 64
-"""Least number of arrivals between two evictions, each of which takes a while."""
+"""Least number of arrivals between two evictions, because an eviction takes a while."""
 _STREAM, _KEY, _TIME, _NUMBER, _SIZE, _HELD, _WEIGHT = range(7)
 _IMPORTANCE, _SCORE = range(2)
 _END, _HALVINGS, _TICK, _SETTLED, _BEGUN, _OF = range(6)
 """Facts: the number of rows, how often the sampled part was halved, the time of the
-last eviction, the first row number after it, the time of the last restart, and its
-budget."""
+last eviction, the first row number after it, the time of the last restart, and the
+budget since then."""
 _OTHER = 0x5851F42D4C957F2D
 """Distinguishes keys of the second stream from those of the first."""
 NO_BUDGET = -1
-"""In place of a budget: nothing is sampled."""
+"""Takes the place of a budget if nothing is to be sampled."""
 _SPARSE = 4
 """The sampled part is doubled if rows fill less than one fourth of the room."""
 
 
 class Arrived(NamedTuple):
-    """Arrivals in their order; rows that are not ``kept`` would never be stored."""
+    """Arrivals in their order. ``kept`` is False for rows that are never stored."""
 
     stream: IntArray
     key: IntArray
@@ -63,14 +63,14 @@ class Arrived(NamedTuple):
 
 
 class Now(NamedTuple):
-    """The clock, and the time of each stream up to which rows match nothing more."""
+    """The clock, and for each stream the time up to which its rows have expired."""
 
     clock_us: int
     expired_us: IntArray
 
 
 class Miniature:
-    """A sample of rows, and what it would have matched with other memories.
+    """A sample of rows, and the results that it would have with other memories.
 
     Parameters
     ----------
@@ -103,14 +103,15 @@ class Miniature:
         return Arrived(stream, key, time, number, size, importance, score, kept)
 
     def begin(self, budget: int, clock_us: int) -> None:
-        """Restart if the budget has changed, because other rows would be held with it.
+        """Restart if the budget has changed, because another budget holds other rows.
 
         ``budget`` is a number that identifies a budget, or ``NO_BUDGET``.
         """
         if self._facts[_OF] == budget:
             return
         if budget != NO_BUDGET and not self._facts[_OF] and self._facts[_END]:
-            # The models began at the first row, in the middle of a micro-batch.
+            # The models began within a micro-batch, at the first row. So some rows were
+            # sampled before this call, under the same budget.
             self._facts[_OF] = budget
             return
         for each in (self._whole, self._real, self._bar, self._facts):
@@ -121,7 +122,7 @@ class Miniature:
         self._link()
 
     def has_seen(self, windows: float, first_us: int, clock_us: int) -> bool:
-        """Whether so many windows have passed since the restart, or the first row."""
+        """Whether ``windows`` windows have passed since both first row and restart."""
         begun = max(first_us, int(self._facts[_BEGUN]))
         return clock_us - begun >= windows * int(self._keep_us.max())
 
@@ -137,9 +138,9 @@ class Miniature:
         return not self._facts[_BEGUN] or self.has_seen(1.0, 0, reached)
 
     def ends(self, time: IntArray) -> list[int]:
-        """Indices at which to cut arrivals, to evict rows between the parts.
+        """Indices that cut arrivals into parts, between which rows are evicted.
 
-        If few rows come in a window, parts are longer than a tick.
+        A part spans at least a 32nd of a window, and has at least 64 rows.
         """
         whole = time.size // _FEWEST * _FEWEST
         ends = np.arange(_FEWEST, whole, _FEWEST)
@@ -149,7 +150,7 @@ class Miniature:
     def observe(self, came: Arrived, expired_us: IntArray, *, pooled: bool) -> None:
         """Match arrivals with sampled rows, and sample some of them.
 
-        Rows of a stream up to its time in ``expired_us`` cannot be matched any more.
+        ``expired_us`` is the time of each stream up to which its rows have expired.
         """
         self._add(came, expired_us, pooled=pooled)
         other = 1 - came.stream
@@ -176,7 +177,7 @@ class Miniature:
         return clock_us // self._tick_us > int(self._facts[_TICK]) // self._tick_us
 
     def is_stale(self, clock_us: int) -> bool:
-        """Whether scores are due again: at every other eviction."""
+        """Whether scores are computed again, which is so at every other eviction."""
         return clock_us // self._tick_us % 2 == 0
 
     def let_go(
@@ -188,11 +189,11 @@ class Miniature:
         *,
         pooled: bool,
     ) -> None:
-        """Evict rows for which memories have no room, by their present scores.
+        """Evict the rows with the lowest scores from each memory that has no room.
 
-        ``room`` is that of each pool with each memory. Rows that only late rows can
-        match are evicted first. More rows are added until the next call, so room for
-        half of these is left free.
+        ``room`` is the room of each pool in each memory. Rows that only late rows can
+        match are evicted first. More rows are added until the next call. So room is
+        left free for half as many rows as have come since the last call.
         """
         rows = slice(int(self._facts[_END]))
         whole = self._whole[:, rows]
@@ -222,8 +223,8 @@ class Miniature:
     def _drawn(self, score: FloatArray, number: int) -> IntArray:
         """Draw rows evenly from the lowest score to the highest.
 
-        The rows that there is room for depend on how many of the best rows are drawn.
-        Independent lots would leave that to chance.
+        If each row were drawn by a lot of its own, the number of drawn rows with high
+        scores would be left to chance. These rows take up the room of the memories.
         """
         step = 1 << int(self._facts[_HALVINGS])
         lot = int(chain_words(*np.array([[0], [number]]))[0])
@@ -231,7 +232,7 @@ class Miniature:
         return drawn
 
     def _add(self, came: Arrived, expired_us: IntArray, *, pooled: bool) -> None:
-        """Sample some arrivals; without room, sample half as many from now on."""
+        """Sample some arrivals. If there is no room, halve the sampled part."""
         first = int(came.number[0])
         chosen = self._drawn(came.score, first)
         if self._facts[_END] + chosen.size > ROOM:

@@ -1,9 +1,9 @@
-"""The monitored slice: some keys whose rows are all kept until they expire.
+"""The monitored slice: all rows of some keys, remembered until they expire.
 
-Rows of these keys are kept as *ghosts*, without their payload, until they expire, even
-if the operator sheds them. Ghosts match what an unlimited join would match. So shedding
-does not bias the curves that are learned from them. The share of their matches that was
-emitted is an estimate of the recall.
+Rows of monitored keys are remembered as *ghosts*, without their payload, even if the
+join sheds them. Ghosts have the matches that the rows would have in the exact join. So
+shedding does not bias the curves that are learned from ghosts. The share of the ghosts'
+matches that was emitted is an estimate of the recall.
 
 A key is monitored if its hash lies below a threshold. The threshold is halved whenever
 there is no room for the ghosts.
@@ -30,7 +30,7 @@ _DRAWN = 1 << 13
 """Most matches that a call examines one by one. If there are more, one of every n
 matches is drawn by a hash."""
 _WORN = 512
-"""Fewer expired ghosts than this are not worth the work of removing them."""
+"""If at most this many ghosts have expired, they are removed only if room is needed."""
 
 
 class Ghosts(NamedTuple):
@@ -63,7 +63,7 @@ class Arrived(NamedTuple):
 class Seen(NamedTuple):
     """Matches of ghosts: stream and key of the earlier row, and how long it waited.
 
-    ``importance`` and ``octave`` are those of the ghost, even if it is the later row.
+    ``importance`` and ``octave`` belong to the ghost, even if it is the later row.
     """
 
     stream: IntArray
@@ -74,9 +74,9 @@ class Seen(NamedTuple):
 
 
 class Met(NamedTuple):
-    """Matches of arrivals: how many each has, their importance, and some of them.
+    """Matches of arrivals: their number, their importance, and a sample of them.
 
-    ``rows`` are the arrivals of these matches, each of which stands for ``step`` ones.
+    ``rows`` are the arrivals of the sampled matches. One in ``step`` is sampled.
     """
 
     matches: IntArray
@@ -108,7 +108,7 @@ class Slice:
 
     @staticmethod
     def shapes(streams: int, ghosts: int) -> tuple[Shape, ...]:
-        """Shapes of the arrays for so many ghosts per stream, a power of two."""
+        """Shapes of the arrays for a number of ghosts per stream, a power of two."""
         whole, eighth = (streams, ghosts), (streams, -(-ghosts // 8))
         return whole, whole, whole, eighth, (streams,), (1,)
 
@@ -161,11 +161,11 @@ class Slice:
         self._ends[stream] = after
 
     def has_room(self, coming: IntArray, clock_us: int) -> bool:
-        """Make room for so many ghosts of each stream.
+        """Make room for ``coming`` new ghosts of each stream; return whether it worked.
 
         Expired ghosts are removed if there are many, or if there is no room. If that is
-        not enough, half of the keys are not monitored any more. The answer is then
-        False, because fewer ghosts may be coming now.
+        not enough, half of the monitored keys are no longer monitored. The method then
+        returns False, because fewer of the arrivals are monitored now.
         """
         if (self._ends + coming <= self.room).all() and not self._is_worn(clock_us):
             return True
@@ -182,7 +182,7 @@ class Slice:
         return fits and not crowded
 
     def _is_worn(self, clock_us: int) -> bool:
-        """Whether most ghosts have expired; they still take room in the state."""
+        """Whether most ghosts of a stream have expired but still take room."""
         for stream, keep in enumerate(self.keep_us):
             time = self.ghosts(stream).time
             gone = int(np.count_nonzero(time < clock_us - keep))

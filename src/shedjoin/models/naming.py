@@ -12,14 +12,14 @@ from shedjoin.models.monitored import Slice
 from shedjoin.types import FloatArray, IntArray
 
 _LOOKED_AT = 2048
-"""About how many arrivals are examined, evenly among all of them."""
+"""About how many arrivals are examined, evenly spaced among all arrivals."""
 _PER_WINDOW = 16
 _LARGE = 1.0 / 512.0
 """Least part of all results for which a key is counted exactly."""
 _PARTNERS = 2.0
-"""Least matches of its rows on average, so that keys that come once are excluded."""
+"""Least mean number of matches of its rows. It excludes keys that come only once."""
 _DOTS = 64
-"""Rows whose times are unknown are counted at so many evenly spaced times."""
+"""If the times of rows are unknown, this number of evenly spaced times is used."""
 
 
 class Came(NamedTuple):
@@ -36,11 +36,11 @@ class Came(NamedTuple):
 def name_frequent(
     came: Came, frequency: Frequency, monitored: Slice, frequent: Frequent
 ) -> None:
-    """Start to count the keys exactly that have a large part of the results.
+    """Start to count exactly the results of keys that have a large part of them.
 
-    The search for such keys is repeated as the clock advances. The results of a key are
-    estimated from its counts. If there is no room, a new key must have twice the
-    results of the key that it replaces.
+    Such keys are looked for 16 times in each window. The results of a key are estimated
+    from its counts. If there is no room, a new key must have twice the results of the
+    key that it replaces.
     """
     period = max(1, max(monitored.keep_us) // _PER_WINDOW)
     periods = came.clock_us // period - came.before_us // period
@@ -75,7 +75,7 @@ def name_frequent(
 def _known_rows(
     stream: int, key: int, came: Came, frequency: Frequency, monitored: Slice
 ) -> Rows:
-    """Rows of a key that can still be matched: its ghosts, or rows as counted."""
+    """Rows of a key that can still be matched: its ghosts, or else an estimate."""
     mine = came.importance[came.stream == stream]
     importance = float(mine.mean()) if mine.size else np.inf
     one = np.array([key], np.int64)

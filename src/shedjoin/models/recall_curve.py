@@ -15,8 +15,8 @@ LEVELS = FACTORS.size
 WHOLE = FACTORS.tolist().index(1.0)
 """Index of the whole budget in ``FACTORS``."""
 _QUICKLY = 4
-"""Results fade so many times as fast as the counts of keys, because the results that
-there are to find may change within a window."""
+"""Results fade this many times as fast as the counts of keys, because the recall may
+change within a window."""
 
 
 class RecallCurve:
@@ -64,7 +64,7 @@ class RecallCurve:
         self._measured *= fade**_QUICKLY
 
     def measure(self, emitted: float, exact: float) -> None:
-        """Add results emitted with the part in force, and those of the exact join."""
+        """Add results emitted with the part in force, and results of the exact join."""
         self._measured += emitted, exact
 
     def add(self, counted: FloatArray) -> None:
@@ -84,8 +84,9 @@ class RecallCurve:
     def factor_for(self, recall: float) -> float:
         """Least part of the whole budget that keeps a recall; 1 at most.
 
-        Only the sample is used. Measured results react late: rows that were evicted
-        under another part are still missed, and the part would oscillate.
+        Only results of the miniature are used. Measured results react late, because
+        rows that were evicted under another part are still missed. With them, the part
+        would oscillate.
 
         >>> curve = RecallCurve([np.zeros(each, int) for each in RecallCurve.shapes()])
         >>> curve.add(np.append(100 * FACTORS.clip(0, 1), 100.0))
@@ -103,7 +104,7 @@ class RecallCurve:
         return float(min(factor, 1.0))
 
     def _sampled(self) -> FloatArray:
-        """Recall of the sample by level, made non-decreasing in memory."""
+        """Recall of the miniature by level, made non-decreasing in memory."""
         sums = self._sums[:LEVELS] / self._sums[LEVELS]
         found: FloatArray = np.maximum.accumulate(sums)
         return found
@@ -111,9 +112,9 @@ class RecallCurve:
     def _recalls(self) -> FloatArray:
         """Recall by level, made non-decreasing in memory.
 
-        The curve of the sample is adjusted to the recall that is measured with the part
-        in force. With less memory, the recall is scaled by the same ratio. With more
-        memory, the missing share is scaled.
+        The curve of the miniature is adjusted to the recall that is measured with the
+        part in force. Up to this part, recalls are multiplied by a factor. Above this
+        part, missing shares (1 - recall) are multiplied by another factor.
         """
         found = self._sampled()
         emitted, exact = self._measured.tolist()

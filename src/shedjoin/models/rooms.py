@@ -19,7 +19,7 @@ _NEAR_KEYS = 1 << 14
 
 
 def shapes_of(streams: int, reach: int, keys: int) -> tuple[tuple[Shape, ...], ...]:
-    """Shapes of the arrays of each model; the key counts are last, and may grow."""
+    """Shapes of the arrays of each model. Counts of keys are last, and may grow."""
     return (
         Curve.shapes(streams),
         Worth.shapes(streams),
@@ -35,12 +35,12 @@ def shapes_of(streams: int, reach: int, keys: int) -> tuple[tuple[Shape, ...], .
 
 
 def words_of(streams: int, reach: int, keys: int) -> int:
-    """Number of words that models with room for so many keys take."""
+    """Number of words of the models with room for a given number of keys."""
     return sum(map(size_of, shapes_of(streams, reach, keys)))
 
 
 def keys_in(words: int, streams: int, reach: int) -> int:
-    """Number of keys that models of so many words have room for."""
+    """Number of keys for which models with this number of words have room."""
     keys = FEWEST
     while keys < MOST and words_of(streams, reach, 2 * keys) <= words:
         keys *= 2

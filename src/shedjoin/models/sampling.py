@@ -20,12 +20,12 @@ _PPS, _UNIFORM = 1, 2
 _EVEN = 0.1
 """Part of PPS-CLUSTER's sizes that is equal for all rows."""
 _LEAST_VALUE = 0.05
-"""Least size of a row, as a part of the mean value: every row needs a chance."""
+"""Least size of a row, as a part of the mean value, so that every row has a chance."""
 _BIAS = 5.0
-"""Weight of a bias against a random error of the same size. Intervals do not include
-bias, and tolerate at most a fifth of the error."""
+"""Factor by which a bias counts more than a random error of the same size. Intervals do
+not include a bias. They stay valid only if it is at most a fifth of the error."""
 _OLD = 0.75
-"""Part of its life after which a row is used to judge samples."""
+"""A row is used to predict variances when this part of its window has passed."""
 
 
 class Rows(NamedTuple):
@@ -40,14 +40,17 @@ class Rows(NamedTuple):
 
 
 class Outlook(NamedTuple):
-    """Prediction for samples: UNIFORM's fraction, and the variance of each scheme."""
+    """Prediction for samples: a fraction for UNIFORM, and the variance of each scheme.
+
+    The fraction is the part of the results for which UNIFORM has room.
+    """
 
     fraction: float
     variance: tuple[float, float, float]
 
     @property
     def best(self) -> int:
-        """Index of the least variance; EQ-CLUSTER while nothing is known."""
+        """Index of the scheme with the least variance; EQ-CLUSTER if none is known."""
         return self.variance.index(min(self.variance))
 
     @property
@@ -76,12 +79,12 @@ def outlook_words(found: Outlook) -> tuple[float, ...]:
 
 
 def outlook(rows: Rows, share: float, capacity: float) -> Outlook:
-    """Predict the schemes of Srivastava and Widom, section 4, from the slice.
+    """Predict variances of the schemes of Srivastava and Widom, section 4.
 
     Parameters
     ----------
     rows : Rows
-        Rows of the slice.
+        Rows of monitored keys.
     share : float
         Part of all rows that is monitored.
     capacity : float
@@ -90,12 +93,13 @@ def outlook(rows: Rows, share: float, capacity: float) -> Outlook:
     Notes
     -----
     Section 4.3.2 names three criteria. *Accuracy of n(s)*: if rows match more often
-    than predicted, UNIFORM never samples the additional matches. This bias counts five
-    times. *Inter-cluster variance* and *cluster sizes*: under EQ and PPS, a row whose
-    matches have the values y adds sum(y)^2 (1/p - 1) to the variance of the sum of all
-    values. Under UNIFORM it adds sum(y^2) (1/p - 1). If rows have no values, every y is
-    1 and the sum is the count. If they have values, p depends on these under EQ and
-    PPS.
+    than predicted, UNIFORM never samples the additional matches. This bias is
+    multiplied by five. *Inter-cluster variance* and *cluster sizes*: under EQ and PPS,
+    a row whose matches have the values y adds sum(y)^2 (1/p - 1) to the variance of the
+    sum of all values, where p is the probability of the row. Under UNIFORM, it adds
+    sum(y^2) (1/p - 1), where p is the probability of a match. If rows have no values,
+    every y is 1, and the sum is the count. If rows have values, p depends on the values
+    under EQ and PPS.
     """
     # Only samples need scipy: other workers start faster without it.
     from shedjoin.plan.cluster_sampling import pps_scale
@@ -133,11 +137,13 @@ def outlook(rows: Rows, share: float, capacity: float) -> Outlook:
 
 
 def _missed(met: FloatArray, coins: FloatArray) -> float:
-    """Matches beyond the coins: those observed, or their expectation if it is greater.
+    """Matches that UNIFORM misses, because rows have more matches than coins.
 
-    Few monitored rows are hot, so it is partly chance how many matches these miss. If
-    the matches of a row with n coins vary like a Poisson number, sqrt(n / 2 pi) of them
-    are missed on average. This is scaled with the observed variation.
+    This is the observed number or the expected number, whichever is greater. The
+    observed number is partly chance, because few monitored rows have many matches. If
+    the matches of a row with n coins have a Poisson distribution, sqrt(n / 2 pi) of
+    them are missed on average. If the observed matches vary less, the expected number
+    is reduced.
     """
     seen = float(np.maximum(met - coins, 0.0).sum())
     scatter = min(1.0, float(np.mean((met - coins) ** 2 / coins)))
@@ -147,10 +153,10 @@ def _missed(met: FloatArray, coins: FloatArray) -> float:
 def judged(
     monitored: Slice, yields: Yields, worth: Worth, clock_us: int, capacity: float
 ) -> Outlook:
-    """Predict samples of two streams from rows of the slice that have not expired.
+    """Predict variances of samples from the monitored rows that have not expired.
 
-    The value of a result is the product of the values of its two rows, each divided by
-    the mean of its stream. So the unit of the values does not matter.
+    The value of a result is the product of the values of its two rows. Each of them is
+    divided by the mean of its stream, so that the unit of the values does not matter.
     """
     valued = [_valued(monitored.ghosts(stream), stream, worth) for stream in (0, 1)]
     parts = []
@@ -168,24 +174,24 @@ def judged(
     rows = Rows(*map(np.concatenate, zip(*parts, strict=True)))
     share = 1.0
     if monitored.share < 1.0:
-        # Share of the rows. The share of the keys says little if few of them are
-        # frequent.
+        # This is the share of the rows. The share of the keys may differ much from it
+        # if few keys are frequent.
         there_are = yields.rows_in_window(clock_us)
         share = min(1.0, rows.expected.size / there_are) if there_are else 1.0
     return outlook(rows, share, capacity)
 
 
 def _valued(ghosts: Ghosts, stream: int, worth: Worth) -> Ghosts:
-    """Ghosts of a stream, with importance divided by its mean."""
+    """Ghosts of a stream, with importances divided by their mean."""
     own = np.full(ghosts.key.size, stream)
     return ghosts._replace(importance=worth.relative(own, ghosts.importance))
 
 
 def pps_sizes(expected: FloatArray, mean: float) -> FloatArray:
-    """Sizes in proportion to which PPS-CLUSTER includes rows; 1 on average.
+    """Cluster sizes of rows for PPS-CLUSTER, with a mean of 1.
 
-    A part of the size is equal for all rows. It limits the weight of a row that matches
-    more often than was predicted when it came.
+    A part of the size is equal for all rows. This part limits the weight of a row that
+    matches more often than was predicted when it came.
     """
     if mean <= 0.0:
         return np.ones(expected.size)
@@ -193,10 +199,10 @@ def pps_sizes(expected: FloatArray, mean: float) -> FloatArray:
 
 
 def value_sizes(relative: FloatArray) -> FloatArray:
-    """Sizes in proportion to which samples by value include rows.
+    """Cluster sizes of rows for samples by value.
 
     ``relative`` is the value of a row over the mean value. Its sign does not matter.
-    Small values count as a part of the mean.
+    Values below 5 % of the mean are taken as 5 % of the mean.
     """
     return np.maximum(np.abs(relative), _LEAST_VALUE)
 
@@ -216,7 +222,8 @@ def matches_so_far(
     )
     if not rank.size:
         return np.zeros(0), np.zeros(0), np.zeros(0)
-    # One number line: the keys follow each other, each with room for a life.
+    # All keys and times are on one number line. Each key has a range of its own, which
+    # is longer than a window.
     line = rank * (int(np.ptp(time)) + keep_us + 2) + (time - time.min())
     other, own = line[: order.size], line[order.size :]
     late = np.searchsorted(other, own + keep_us, side="right")

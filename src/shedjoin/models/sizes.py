@@ -15,13 +15,13 @@ from shedjoin.types import FloatArray, IntArray
 CLASSES = 16
 """Classes of size, in octaves: the first is below 64 bytes, the last from 1 MB on."""
 _BELOW = 6
-"""Most binary digits of a size in the first class."""
+"""A size in the first class has at most this number of binary digits."""
 _STEPS = 8
 """Steps of an octave in the table of factors."""
 _BITS = 49
 _FIRST = ((1023 + _BELOW) * _STEPS) - 1
-"""Bits of a size as a floating-point number below those of its step, and the step of
-the first class."""
+"""A size is converted to a floating-point number. Without its last ``_BITS`` bits, this
+is the number of the step. ``_FIRST`` is the step of the first class."""
 _TINY = 1e-30
 _STRENGTH = 30.0
 """Weight of the prior, in matches."""
@@ -34,24 +34,25 @@ Octaves: TypeAlias = npt.NDArray[np.int8]
 
 
 class Sizes:
-    """Matches and time at risk of monitored rows by stream, level and class of size.
+    """Counts matches of monitored rows, and the time for which they could match.
 
-    Levels say how frequent the key of a row is. The matches of rows of a class are
-    compared with those of all rows of the same levels, so a size that only goes with
-    frequent keys has no effect. Rows of the first class are left out. They occur only
-    with a budget in rows, since every row takes more of a budget in bytes.
+    Both are counted by stream, level and class of size. A level says how frequent the
+    key of a row is. The rows of a class are compared with all rows of the same level.
+    So if large rows match often only because their keys are frequent, their size has no
+    effect. Rows of the first class are left out. They occur only with a budget in rows,
+    since a row takes at least 64 bytes of a budget in bytes.
 
     Parameters
     ----------
     room : sequence of arrays
         Arrays of the shapes that :meth:`shapes` gives.
     curve : Curve
-        Gives the number of keys behind the evidence of each level, and its half-life.
+        Has the number of keys of each level, and the half-life of evidence.
     """
 
     @staticmethod
     def shapes(streams: int) -> tuple[Shape, ...]:
-        """Shapes of the arrays for so many streams."""
+        """Shapes of the arrays for a given number of streams."""
         return ((streams, LEVELS, CLASSES),) * 3
 
     def __init__(self, room: Sequence[IntArray], curve: Curve) -> None:
@@ -62,7 +63,7 @@ class Sizes:
     def add_matches(
         self, stream: IntArray, level: IntArray, octave: Octaves, weight: IntArray
     ) -> None:
-        """Count matches by weight; they take effect at the next :meth:`tick`."""
+        """Count matches by weight. They take effect at the next :meth:`tick`."""
         self._add(self.lately, stream, level, octave, weight)
 
     def add_time(
@@ -82,7 +83,7 @@ class Sizes:
         self._steps = None
 
     def factor(self, stream: IntArray, size: IntArray) -> FloatArray:
-        """How often rows of a size match, relative to what their keys suggest."""
+        """How often rows of a size match, relative to rows with keys as frequent."""
         if not self.matches.any():
             return np.ones(size.size)
         if self._steps is None:
@@ -98,7 +99,7 @@ class Sizes:
     def _between(factors: FloatArray) -> FloatArray:
         """Factors by stream and step of size, interpolated between the classes.
 
-        The first step is that of the first class.
+        The first step is for all sizes of the first class.
         """
         middle = np.arange(1, CLASSES) + 0.5
         steps = 1.0 + (np.arange((CLASSES - 1) * _STEPS) + 0.5) / _STEPS
@@ -108,10 +109,10 @@ class Sizes:
     def _factors(self) -> FloatArray:
         """Factors by stream and class, from the second class on.
 
-        A class is smoothed by the classes around it, which count as much as some
-        matches. These are smoothed in the same way towards 1. All matches of a level
-        together count at most as much as it has keys: a frequent key has many matches,
-        which describe only that key.
+        The factor of a class is drawn towards the mean factor of nearby classes, which
+        weighs as much as 30 matches. In the same way, this mean is drawn towards 1. All
+        matches of a level together weigh at most as much as its number of keys, because
+        the many matches of a frequent key describe only this key.
         """
         matches, seconds = self.matches[:, :, 1:], self.seconds[:, :, 1:]
         time = seconds.sum(axis=2, keepdims=True)

@@ -1,7 +1,7 @@
 """Room for the models: one array of words, which is cut into the arrays of each model.
 
-Everything that a shard has learned is in this array. So it can be kept in a file of the
-node and compared with what is stored, and only the words that changed are written.
+Everything that a shard has learned is in this array. So the array can be kept in a file
+of the node. It is compared with what is stored, and only changed words are written.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def size_of(shapes: Sequence[Shape]) -> int:
 
 
 def cut(words: IntArray, shapes: Sequence[Shape]) -> list[IntArray]:
-    """Cut words into arrays of these shapes, which share their memory."""
+    """Cut ``words`` into arrays of these shapes. The memory is shared, not copied."""
     ends = accumulate(map(prod, shapes), initial=0)
     return [
         words[start:end].reshape(shape)

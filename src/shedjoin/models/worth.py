@@ -13,13 +13,15 @@ BINS = 128
 _FINEST = -32.0
 _PER_OCTAVE = 2.0
 _FARTHEST = 1e9
-"""Greatest importance in multiples of the mean: sizes and their squares stay finite."""
+"""Limit of importances in multiples of the mean, so that squared sizes are finite."""
 
 
 class Worth:
-    """Decayed histograms of importance, in half octaves; zero and below share a bin.
+    """Histograms of importance, in which older rows count less.
 
-    A stream without importance (infinite) does not affect what a result is worth.
+    A bin is half an octave wide. Zero and negative importances share a bin. In a stream
+    without importance, all importances are infinite. Such a stream does not affect the
+    importance of results.
 
     Parameters
     ----------
@@ -29,7 +31,7 @@ class Worth:
 
     @staticmethod
     def shapes(streams: int) -> tuple[Shape, ...]:
-        """Shapes of the arrays for so many streams."""
+        """Shapes of the arrays for a given number of streams."""
         return ((streams, BINS),) * 2
 
     def __init__(self, room: Sequence[IntArray]) -> None:
@@ -48,7 +50,7 @@ class Worth:
             self.total += weight.reshape(shape)
 
     def mean(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Mean worth of a result of each row with an arrival of the other streams."""
+        """Mean importance of the results of each row with rows of the other streams."""
         out = np.where(np.isinf(importance), 1.0, importance)
         for own in range(len(self.count)):
             count = self._others(self.count, own)
@@ -68,9 +70,9 @@ class Worth:
         return out
 
     def relative(self, stream: IntArray, importance: FloatArray) -> FloatArray:
-        """Importance over the recent mean importance of the row's own stream.
+        """Importance of each row, divided by the recent mean of its stream.
 
-        It is 1 if a stream has no importance, or none above zero so far.
+        It is 1 if the stream has no importance, or if the mean is not above 0.
         """
         count, total = self.count.sum(axis=1), self.total.sum(axis=1)
         mean = np.divide(total, count, out=np.zeros(count.size), where=count > 0)

@@ -15,11 +15,12 @@ class Yields:
     """Estimates the results of rows from what was learned about keys and ages.
 
     In a join of several streams, the results of a row per second are a sum over the
-    streams whose row may come last. Each term is the rate at which rows of the key come
-    on that stream, times the numbers of rows of the key in the windows of all other
-    streams. Both are proportional to the counts of the key. So the sum is the product
-    of the counts of the key on the other streams, times a factor that depends only on
-    the windows. A *level* is a range of counts. It is found by the geometric mean of
+    other streams. The term of a stream is for results whose last row comes from it. The
+    term is the rate at which rows of the key come on that stream, times the numbers of
+    rows of the key in the windows of the remaining streams. Rates and numbers are
+    proportional to the counts of the key. So the sum is the product of the counts of
+    the key on the other streams, times a factor that depends only on the windows. A
+    *level* is a range of counts. The level of a row is found by the geometric mean of
     these counts, because their product may be above every level.
 
     Parameters
@@ -68,7 +69,7 @@ class Yields:
     def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
         """Highest mean of results per second, from a row's age to any later age.
 
-        All keys count alike.
+        Keys are not distinguished.
         """
         if self._by_age is None:
             self._by_age = priorities(self._curve.by_age())[:, None, :].copy()
@@ -117,10 +118,10 @@ class Yields:
     ) -> tuple[FloatArray, FloatArray]:
         """Counts of the rows' keys up to now: at the slow pace, and the best estimates.
 
-        Levels go by these counts. The counts that keys will have later, when a full
-        window has passed, are at first guesses from few arrivals. Matches are recorded
-        under the level of their key, so a level that was guessed too high would distort
-        the curve for a long time.
+        The level of a row is computed from these counts, and not from the counts that
+        keys will have when a full window has passed. At first, those are guesses from
+        few arrivals. Matches are recorded under the level of their key, so a level that
+        was guessed too high would distort the curve for a long time.
         """
         passed = self.passed_us(clock_us)
         slow, best = self._frequency.of_partners(stream, key, clock_us, passed)
@@ -128,7 +129,7 @@ class Yields:
 
     @property
     def per_product(self) -> FloatArray:
-        """Results per second, by stream, if the product of the counts is one."""
+        """Results of a row per second, by stream, if its counts have the product 1."""
         seconds = np.maximum(self._keep_us, 0) * 1e-6
         streams = range(seconds.size)
         held = [
@@ -143,9 +144,9 @@ class Yields:
         return factor * self._frequency.per_count**self._partners
 
     def will_count(self, clock_us: int) -> FloatArray:
-        """Count that the keys of each level will reach at the rate of the time so far.
+        """Count that keys of each level will reach if they come as often as so far.
 
-        With several partners, it is the product of their counts.
+        If there are several other streams, it is the product of the counts on them.
         """
         reached = self._frequency.reached(self.passed_us(clock_us))
         steady: FloatArray = self._typical / reached**self._partners

@@ -1,1 +1,1 @@
-"""Joins without an engine, each opening, stepping and committing one shard."""
+"""Joins of one shard, independent of the engine: open, run a step, and commit."""

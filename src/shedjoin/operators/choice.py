@@ -40,7 +40,7 @@ def kind_of(spec: JoinSpec) -> str:
 
 
 def holds_nothing(directory: Directory, spec: JoinSpec) -> bool:
-    """Whether a state of this kind of join has no blob except its directory."""
+    """Whether a stored state is of the needed kind and consists only of a directory."""
     operator = _KINDS[kind_of(spec)]
     return directory.kind == operator.kind and not operator.numbers(directory)
 
@@ -48,8 +48,8 @@ def holds_nothing(directory: Directory, spec: JoinSpec) -> bool:
 def open_join(opening: Opening) -> Join:
     """Open the join of a shard.
 
-    If the stored state is that of another kind of join, its residents are inserted into
-    a new join.
+    If another kind of join wrote the stored state, its residents are inserted into a
+    new join.
     """
     operator = _KINDS[kind_of(opening.spec)]
     directory = opening.directory

@@ -21,7 +21,7 @@ def whole_coins(size: FloatArray) -> FloatArray:
 
 def some_success(fraction: float, coins: FloatArray) -> FloatArray:
     """Probability that at least one coin succeeds."""
-    # 1 - q**n loses all digits of a small fraction; these also take a fraction of 1.
+    # 1 - q**n would lose all digits if the fraction is small. The fraction may be 1.
     chance: FloatArray = -special.expm1(special.xlog1py(coins, -fraction))
     return chance
 

@@ -62,9 +62,9 @@ def predicted_harvest(
 
     *Symbols.* ``counts`` z_ij n, ``results`` O, ``work`` C.
 
-    *Departures.* ``chance``, which the paper does not have.
+    *Departures.* The paper has no ``chance``.
 
-    *Guarantee.* That of ``HarvestLoad``.
+    *Guarantee.* As for ``HarvestLoad``.
 
     *Cost.* O(m^2) for m streams.
 
@@ -112,7 +112,7 @@ def predicted_harvest(
 
 
 def whole_harvest(load: HarvestLoad) -> Harvest:
-    """All basic windows: nothing is shed.
+    """Harvest all basic windows, so that nothing is shed.
 
     Examples
     --------
@@ -139,7 +139,7 @@ def harvest_by_chance(work: float, load: HarvestLoad) -> Harvest:
     -------
     Harvest
         Basic windows of the direction with the most results per work. Its arrivals
-        probe with a probability, and those of all other directions do not probe.
+        probe with the probability ``chance``. Arrivals of other streams do not probe.
 
     Notes
     -----
@@ -194,7 +194,7 @@ def selected_windows(
     load : HarvestLoad
         The join.
     harvest : Harvest
-        How many basic windows of each hop it harvests.
+        How many basic windows of each hop are joined.
 
     Returns
     -------

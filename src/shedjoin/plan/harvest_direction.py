@@ -29,10 +29,10 @@ class Direction(NamedTuple):
 
     ``rate`` is the number of arrivals per time unit, and ``result_cost`` the work to
     produce one result. ``rows[j]`` is the number of rows in one basic window of hop j.
-    ``growth[j][c]`` is the number of partial results after the hop for each one before
-    it, if its c best basic windows are joined. ``ranked[j]`` holds its basic windows,
-    the best first. All are plain numbers, not arrays, because searches read them one at
-    a time.
+    If the c best basic windows of hop j are joined, ``growth[j][c]`` is the number of
+    partial results after the hop for each partial result before it. ``ranked[j]`` has
+    the basic windows of hop j, the best first. All values are plain numbers, not
+    arrays, because searches read them one at a time.
 
     Examples
     --------
@@ -63,12 +63,13 @@ class Direction(NamedTuple):
         return Yield(partial, work + partial * self.result_cost)
 
     def steps(self, counts: Sequence[int], by: int = 1) -> list[Yield]:
-        """What one more basic window adds, by hop; with ``by=-1``, what one less saves.
+        """Results and work that one more basic window adds, for each hop.
 
-        If a hop has no further basic window to add, or only one left, the step is
-        impossible. It then has no results and infinite work.
+        With ``by=-1``, they are the results that one basic window less loses, and the
+        work that it saves. If a hop has no further basic window to add, or only one
+        left, the step is impossible. It then has no results and infinite work.
         """
-        results, work = 1.0, self.result_cost  # of a partial result, last hop first
+        results, work = 1.0, self.result_cost  # per partial result, from the last hop
         tails = []
         for rows, growth, count in zip(
             self.rows[::-1], self.growth[::-1], counts[::-1], strict=True
@@ -111,7 +112,7 @@ class Direction(NamedTuple):
     def worthwhile(self, price: float) -> Yield:
         """Results and work of the best counts at a price.
 
-        Both are 0 if the work of these counts, at this price, is not worth the results.
+        Both are 0 if the results of these counts are not worth their work.
         """
         found = self.predicted(self.best_at(price))
         return found if found.results > price * found.work else Yield(0.0, 0.0)
@@ -136,9 +137,10 @@ class Direction(NamedTuple):
 def _corners(growth: tuple[float, ...]) -> tuple[list[int], list[float]]:
     """Counts that are best at some price, and negated slopes of growth between them.
 
-    The growth of a hop is the number of partial results for each one before it. These
-    counts are the corners of its upper hull, from one basic window on. They are cached,
-    because a search for a price reads them some twenty times.
+    The growth of a hop is the number of partial results after the hop for each partial
+    result before it.
+    The counts are the corners of the upper hull of the growth, from one basic window
+    on. They are cached, because a search for a price reads them some twenty times.
     """
     corners: list[int] = [1]
     falls: list[float] = []

@@ -18,8 +18,9 @@ from shedjoin.plan.harvest_load import HarvestLoad
 from shedjoin.plan.model import FITS, not_negative
 
 Metric = Literal["delta", "results", "results_per_work"]
-"""Criterion for the best step: the results that it adds for each unit of work that it
-adds; the results of the whole join after it; or these for each unit of all work."""
+"""Criterion for the best step. ``delta``: the results that the step adds for each unit
+of work that it adds. ``results``: the results of the whole join after the step.
+``results_per_work``: the results of the whole join for each unit of its work."""
 
 Side = Literal["grow", "shrink", "double"]
 """Where the search starts: no basic windows, all of them, or whichever is likely to
@@ -47,7 +48,7 @@ def greedy_harvest(
     metric: Metric = "delta",
     side: Side = "double",
 ) -> Harvest:
-    """Choose basic windows one by one, each time the best within the work [1]_.
+    """Choose basic windows one by one, each time the best one that fits [1]_.
 
     Parameters
     ----------
@@ -81,17 +82,17 @@ def greedy_harvest(
     results. Here, work that is left is spent on further basic windows, the cheapest
     first, because scores are estimates. If work is left after basic windows were
     removed, some are added. "double" chooses by the number of steps, as the paper does,
-    and not by the results. For the load of the example below, "double" finds 165
-    results with 0.75 of the work. There "grow" finds 180, which is the optimum. If one
-    basic window of each hop is too much work, the paper finds nothing. Here
+    and not by the results. For the load of the example below and 0.75 of the work,
+    "double" finds 165 results, and "grow" finds 180, which is the optimum. If one basic
+    window of each hop is too much work, the paper finds nothing. Here
     ``harvest_by_chance`` is used.
 
-    *Guarantee.* None, it is a heuristic. The figures are for "delta", and compare its
-    results with those of the optimum. With m = 3 and n = 10, the mean ratio is at least
-    0.98 if ``work`` is at least 0.4 of the whole, and at least 0.95 if it is 0.1 of the
-    whole. In single cases at 0.2, the ratio falls to 0.56. More streams are harder.
-    With m = 5 and n = 20, some ten joins had ratios of 0.93 to 0.96 at 0.25 of the
-    whole work, and of 0.84 to 0.9 at 0.05.
+    *Guarantee.* None, since it is a heuristic. The following ratios compare the results
+    of "delta" with those of the optimum. With m = 3 and n = 10, the mean ratio is at
+    least 0.98 if ``work`` is at least 0.4 of the whole work, and at least 0.95 if it is
+    0.1 of the whole work. In single cases at 0.2, the ratio falls to 0.56. More streams
+    have lower ratios. With m = 5 and n = 20, some ten joins had ratios of 0.93 to 0.96
+    at 0.25 of the whole work, and of 0.84 to 0.9 at 0.05.
 
     *Cost.* O(n m^4) for m streams with n basic windows; for m = 5 and n = 20 some
     milliseconds.
@@ -155,8 +156,8 @@ class _Search:
     def grow(self, score: Score) -> None:
         """Add basic windows as long as one fits.
 
-        A step that does not fit now will never fit. It does not become cheaper when
-        other steps are taken, and less work is left.
+        A step that does not fit now will never fit. Other steps do not make it cheaper,
+        and they leave less work.
         """
         steps = [self._additions(i) for i in range(len(self.directions))]
         while True:
@@ -176,7 +177,7 @@ class _Search:
             steps[best.direction] = self._additions(best.direction)
 
     def shrink(self, score: Score) -> None:
-        """Remove basic windows from all of them until the rest fits."""
+        """Start with all basic windows, and remove some until the rest fits."""
         self.counts = [list(direction.whole) for direction in self.directions]
         self.yields = [
             direction.predicted(direction.whole) for direction in self.directions

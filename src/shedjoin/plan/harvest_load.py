@@ -1,4 +1,9 @@
-"""Results and work of a join of several streams, by basic windows."""
+"""Results and work of a join of several streams, by basic windows.
+
+The window of each stream is cut by age into equal parts, the *basic windows*. A
+*direction* is how arrivals of one stream are joined: in several *hops*, each with one
+other stream. A *harvest* says how many basic windows are joined in each hop.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +38,10 @@ class HarvestLoad:
         ``selectivities[i][l]`` is the probability that a partial result of direction i
         and a row of stream l match; ``[i][i]`` is ignored.
     scores : sequence of sequences of sequences of float
-        ``scores[i][l][k]`` is a share of the matches between streams i and l: those in
-        which, when the row of i arrives, the row of l lies in its basic window k,
-        counted from the youngest. ``[i][i]`` is ignored. ``lag_scores`` and
-        ``flat_scores`` compute them.
+        ``scores[i][l][k]`` is the share of the matches between streams i and l for
+        which the row of l is in basic window k when the row of i arrives. The youngest
+        basic window is number 0. ``[i][i]`` is ignored. ``lag_scores`` and
+        ``flat_scores`` compute scores.
     normalise : bool, default False
         Divide scores by their sum. Pass True if ``selectivities`` are measured by
         direction over whole windows, or to get the paper's model.
@@ -57,7 +62,8 @@ class HarvestLoad:
     shares of all matches, or selectivities are given by direction. In both cases such a
     direction yields nothing. The paper's work has no ``result_cost``.
 
-    *Guarantee.* An expectation in the steady state, if hops are independent.
+    *Guarantee.* Results and work are expectations in the steady state, if hops are
+    independent.
 
     *Cost.* O(m^2 n log n) for n basic windows, once.
 
@@ -130,7 +136,8 @@ class HarvestLoad:
     ) -> HarvestLoad:
         """Make a load from directions that were measured.
 
-        Rows and growth are then given by direction and hop, not by stream.
+        Rows and growth are given by direction and hop, so ``windows``,
+        ``selectivities`` and ``scores`` stay empty.
         """
         load = object.__new__(cls)
         full = [direction.predicted(direction.whole) for direction in directions]

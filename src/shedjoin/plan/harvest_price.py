@@ -34,12 +34,13 @@ def harvest_by_price(work: float, load: HarvestLoad) -> Harvest:
     -----
     *Source.* None. [1]_ adds basic windows one at a time while they fit, for all
     arrivals. This function searches for a *price*: the number of results that each unit
-    of work must bring. At a given price, each direction compares with as many basic
-    windows of each hop as give the greatest ``results - price * work``. If that is not
+    of work must bring. At a given price, each direction joins the numbers of basic
+    windows for which ``results - price * work`` is greatest. If this difference is not
     above 0, its arrivals do not probe at all. The higher the price, the less work is
-    done. The price that is used is the highest at which the work is still more than is
-    allowed. Then arrivals probe the chosen basic windows only with a probability, so
-    that the work fits. So no work is spent on poor basic windows just because it is
+    done.
+    The price that is used is the highest at which the work is still more than is
+    allowed. Arrivals then probe the chosen basic windows only with a probability, so
+    that the work fits. So no work is spent on poor basic windows only because it is
     left over.
 
     *Guarantee.* If all arrivals probed the chosen basic windows, no other choice would

@@ -20,8 +20,8 @@ class JoinLoad:
     left_rate, right_rate : float
         Arrivals per time unit.
     left_window, right_window : float
-        How long rows of each stream are kept, in time units. For
-        ``Within(before=..., after=...)`` the left one is ``after``.
+        How long rows of each stream are kept, in time units. With
+        ``Within(before=..., after=...)``, ``left_window`` is ``after``.
 
     Notes
     -----
@@ -34,8 +34,8 @@ class JoinLoad:
     *Departures.* C_p is the work to find and to produce one result, as in equation 2.
     In equation 1 and the first lines of Table 1, C_p is the name of another cost.
 
-    *Guarantee.* An expectation in the steady state. A probe that finds nothing is
-    free, and the cost of storing a row includes that of its expiry.
+    *Guarantee.* Results and work are expectations in the steady state. A probe that
+    finds nothing is free, and the cost of storing a row includes that of its expiry.
 
     References
     ----------
@@ -80,7 +80,9 @@ class JoinLoad:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ValueLoad:
-    """A window join by values of its key, each of which is a component of its own [1]_.
+    """A window join whose rates are given for each value of the key [1]_.
+
+    Rows match only rows of the same value, so each value is a component of its own.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ class LagHistogram:
         object.__setattr__(self, "shares", counts / total)
 
     def below(self, lags: Numbers) -> FloatArray:
-        """Share of the results whose lags are smaller."""
+        """Share of the results whose lags are smaller, for each of ``lags``."""
         reached = np.concatenate(([0.0], np.cumsum(self.shares)))
         return np.asarray(np.interp(lags, self.edges, reached))
 
@@ -111,11 +111,11 @@ def lag_scores(
     *Symbols.* ``width`` b, ``counts`` n_i. ``scores[i][l][k]`` is p_ij^k, where j is
     the hop at which direction i joins stream l: l = r_ij.
 
-    *Departures.* Equation 2 needs a histogram of the first stream, which the paper does
-    not give: its lag to itself is always 0.
+    *Departures.* Equation 2 needs a histogram for the first stream, which the paper
+    does not give. Here, the lag of the first stream to itself is always 0.
 
-    *Guarantee.* That of ``LagHistogram``, if lags of different streams to the first one
-    are independent. The scores of a direction and stream sum to at most 1. The
+    *Guarantee.* As for ``LagHistogram``, if the lags of different streams to the first
+    stream are independent. The scores of a direction and stream sum to at most 1. The
     remaining matches are found by another direction.
 
     *Cost.* O(m^2 n B log B) for m streams, n basic windows and B buckets.

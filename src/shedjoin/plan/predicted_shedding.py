@@ -17,9 +17,9 @@ Scheme = Literal["coin_flip", "insert_no_probe", "probe_no_insert"]
 class RandomShedding:
     """Chances of the arrivals of each stream, and what the join yields with them.
 
-    ``left`` and ``right`` are probabilities. Under ``coin_flip``, they are those of
-    taking part; under ``insert_no_probe``, of probing; and under ``probe_no_insert``,
-    of being stored. ``results`` and ``work`` are per time unit.
+    ``left`` and ``right`` are probabilities: of taking part under ``coin_flip``, of
+    probing under ``insert_no_probe``, and of being stored under ``probe_no_insert``.
+    ``results`` and ``work`` are per time unit.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def predicted_shedding(
     Parameters
     ----------
     scheme : {"coin_flip", "insert_no_probe", "probe_no_insert"}
-        What the chances apply to.
+        What arrivals do with these chances: take part, probe, or become stored.
     load : JoinLoad
         The join.
     left, right : float
@@ -63,7 +63,7 @@ def predicted_shedding(
 
     *Departures.* None.
 
-    *Guarantee.* An expectation in the steady state.
+    *Guarantee.* Results and work are expectations in the steady state.
 
     References
     ----------

@@ -53,7 +53,7 @@ def equal_drop(work: float, load: HarvestLoad) -> RandomDrop:
     -----
     *Source.* None. It is the simplest shedding, used for comparison.
 
-    *Guarantee.* Uses all of the work. ``random_drop`` never finds fewer results.
+    *Guarantee.* All of the work is used. ``random_drop`` never finds fewer results.
 
     *Cost.* O(m^2) for m streams, in each of some dozen iterations.
 
@@ -190,8 +190,8 @@ def _filled(work: float, terms: _Terms, logs: FloatArray) -> FloatArray:
     def excess(by: float) -> float:
         return log(float(terms.work @ np.exp(terms.streams @ shifted(by))) / work)
 
-    # Every term is a product of two chances or more, so it fits if each of these is
-    # below the square root.
+    # Every term is a product of at least two chances. So the work fits if each chance
+    # is below this square root.
     root = log(work / float(terms.work.sum())) / 2
     by = brentq(excess, root - logs.max() - 1e-6, -logs.min() + 1e-6, xtol=1e-14)
     return np.asarray(np.exp(shifted(by)))

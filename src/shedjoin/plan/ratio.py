@@ -1,4 +1,4 @@
-"""Order by results per work."""
+"""The order of items by their results per work."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shedjoin.plan.model import FloatArray
 from shedjoin.types import IntArray
 
 _DIGITS = 12
-"""Ratios whose mantissas agree to so many digits count as equal."""
+"""Mantissas of ratios are rounded to this number of digits before they are compared."""
 
 
 def by_ratio(results: FloatArray, work: FloatArray) -> IntArray:
@@ -22,7 +22,7 @@ def by_ratio(results: FloatArray, work: FloatArray) -> IntArray:
     [2, 1, 0]
     """
     ratio = np.where(results > 0, np.inf, 0.0)
-    with np.errstate(over="ignore"):  # almost no work counts as none
+    with np.errstate(over="ignore"):  # if there is almost no work
         np.divide(results, work, out=ratio, where=work > 0)
     mantissa, exponent = np.frexp(ratio)
     return np.argsort(-np.ldexp(np.round(mantissa, _DIGITS), exponent), kind="stable")

@@ -39,7 +39,7 @@ class ValueShedding(NamedTuple):
 def value_probe_no_insert(
     work: float, load: ValueLoad, *, costs: Costs
 ) -> ValueShedding:
-    """Let every arrival probe, and store those whose values yield most results.
+    """Let every arrival probe, and store arrivals whose values yield most results.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def value_probe_no_insert(
 
 
 def online_max_subset(work: float, load: ValueLoad, *, costs: Costs) -> ValueShedding:
-    """Keep the values with most results per work whole, and drop all others [1]_.
+    """Keep all rows of the values with most results per work, drop all others [1]_.
 
     Parameters
     ----------

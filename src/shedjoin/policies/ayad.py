@@ -1,7 +1,8 @@
 """Policies of Ayad et al. (2005) for joins that have too little CPU.
 
-All of them choose which work is done while a throttle is active. A stored row counts as
-work ``update``, and a result as work ``match``. These are C_u and C_p of the paper.
+Each policy chooses which work the join does while a throttle is active. The throttle
+has the work of a stored row (``update``, C_u in the paper) and of a result (``match``,
+C_p in the paper).
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ class CoinFlip(LoadPolicy):
     stored now are dropped at once. In the paper, they stay until they expire.
 
     *Guarantee.* Assume that any two rows match with the same probability. Then this
-    policy has the most expected results of all policies that drop the arrivals of a
-    stream with one probability. It never has more than ``ProbeNoInsert``.
+    policy has the most expected results of all policies that drop every arrival of a
+    stream with the same probability. It never has more than ``ProbeNoInsert``.
 
     *Cost.* O(1) per arrival.
 
@@ -115,8 +116,9 @@ class ProbeNoInsert(LoadPolicy):
 
     *Departures.* As for ``CoinFlip``.
 
-    *Guarantee.* Most results of the three random schemes, by Theorem 3. The chance of
-    the stream whose rows have more results each is raised first.
+    *Guarantee.* By Theorem 3, this policy has the most expected results of the three
+    random schemes. The chance of the stream whose rows have more results each is raised
+    first.
 
     *Cost.* O(1) per arrival.
 
@@ -180,7 +182,7 @@ class OnlineMaxSubset(LoadPolicy):
     """
 
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
-        """Admit all rows of the best keys; of the last of these keys, store a part."""
+        """Admit all rows of the best keys, but store only a part for the last key."""
         value = among.matches_per_arrival()
         work = throttle.update + throttle.match * value
         margin = _margin(value, work, throttle.share * work.sum())
@@ -193,9 +195,9 @@ class OnlineMaxSubset(LoadPolicy):
 
 @dataclass(frozen=True, slots=True)
 class ValuePni(LoadPolicy):
-    """Look for matches of every arrival; store those with most results per work.
+    """Look for matches of every arrival; store arrivals with most results per work.
 
-    The policy of a CPU budget, unless ``keep=`` names another one.
+    This is the policy of a CPU budget, unless ``keep=`` names another one.
 
     Parameters
     ----------
@@ -214,9 +216,9 @@ class ValuePni(LoadPolicy):
     *Departures.* The paper does not consider this scheme. It considers PROB as a filter
     that drops arrivals before they look for matches. Here yields are learned, by key
     and age. The work of every block of arrivals is divided separately. The rows with
-    the highest yield per work are stored until the work is used up. Lots decide among
-    the last rows, if their yields are equal. When the throttle closes, residents are
-    dropped as by ``CoinFlip``.
+    the highest yield per work are stored until the work is used up. If the last rows
+    have equal yields, lots decide which of them are stored. When the throttle closes,
+    residents are dropped as by ``CoinFlip``.
 
     *Guarantee.* If yields are known and blocks are large, the expected results are the
     optimum of the linear program over all chances.
@@ -249,8 +251,9 @@ class ValuePni(LoadPolicy):
 class _Margin(NamedTuple):
     """The choice of the best rows for a limited amount of work.
 
-    All rows with a value above ``bar`` are chosen, and the part ``part`` of the rows at
-    ``bar``. ``rest`` is the work that remains for the rows at ``bar``.
+    All rows with a value above ``bar`` are chosen. If the value of a row equals
+    ``bar``, it is chosen with probability ``part``. ``rest`` is the work that remains
+    for these rows.
     """
 
     bar: float
@@ -284,7 +287,7 @@ def _stored(
 ) -> FloatArray:
     """Probabilities that rows are stored, by their yield per work.
 
-    The bar follows from ``among``, or from the rows of it that ``select`` marks.
+    The bar is computed from ``among``, or from those of its rows that ``select`` marks.
     """
     ratio, work = _ratio(among, throttle, valued=valued)
     # ``among`` are the arrivals of a block. ``rows`` are the same, or residents.
@@ -316,7 +319,7 @@ def _by_stream(
     load = _join_load(among)
     costs = plan.Costs(throttle.update, throttle.match)
     work = throttle.share * load.work(costs)
-    if scheme == "insert_no_probe":  # its least work is that of storing every row
+    if scheme == "insert_no_probe":  # it stores every row, which is its least work
         work = max(work, (load.left_rate + load.right_rate) * costs.update)
     best = getattr(plan, scheme)(work, load, costs=costs)
     return np.array([best.left, best.right])[rows.stream]

@@ -1,8 +1,8 @@
 """Base classes of policies, and the decisions that policies make.
 
 There are five decisions, and every scheme of the five papers combines some of them. A
-decision is a method of a policy, called a verb. It takes and returns arrays, with one
-value for each row. A policy is a frozen dataclass that overrides one or two verbs.
+decision is a method of a policy, called a verb. A verb takes and returns arrays with
+one value for each row. A policy is a frozen dataclass that overrides one or two verbs.
 ``docs/decisions/0004`` describes how the schemes map to verbs.
 ``docs/how-to/write-a-policy.md`` shows how to write a policy.
 """
@@ -56,11 +56,11 @@ class Policy:
     again from time to time."""
 
     reads: ClassVar[tuple[str, ...]] = ()
-    """What the verbs read in addition to the columns of the rows. ``"matches"`` stands
-    for matches and last_match, and ``"models"`` for all that models estimate.
-    ``"partners"`` stands for partners, produced, last_score and waited_us. A policy
-    that reads less is faster. If it does not read matches, many arrivals are joined at
-    once, because matches do not decide which rows are shed. If it reads partners, the
+    """What the verbs read in addition to the columns of the rows. ``"matches"`` are the
+    attributes matches and last_match, and ``"models"`` are all estimates of models.
+    ``"partners"`` are partners, produced, last_score and waited_us. A policy that reads
+    less is faster. If it does not read matches, many arrivals are joined at once,
+    because matches do not decide which rows are shed. If it reads partners, the
     partners of all rows are counted before every block of arrivals. Then residents and
     arrivals are scored together."""
 
@@ -96,7 +96,7 @@ class Policy:
 
     @property
     def family(self) -> Family:
-        """Family of the policy: the row of the capability table that holds for it.
+        """Family of the policy, which is the row of the capability table that applies.
 
         Joins of more than two streams, and joins by predicates, call ``score`` only. So
         a policy that overrides other verbs, or reads matches or partners, is only for
@@ -184,12 +184,13 @@ class LoadPolicy(Policy):
         return False
 
     def chances(self, rows: Residents, among: Residents, throttle: Throttle) -> Chances:
-        """Probabilities of ``rows``, such that the work keeps to the throttle.
+        """Probabilities of ``rows``, such that the work stays within the throttle.
 
-        They are computed for arrivals such as those in ``among``. Usually, ``rows`` and
-        ``among`` are the same. When the throttle closes, the method is also called with
-        residents as ``rows``. They are dropped unless they would be stored now. The lot
-        of a row is compared with all three probabilities, and is the same in each call.
+        The probabilities are computed from ``among``, the arrivals of a block. Usually,
+        ``rows`` and ``among`` are the same. When the throttle closes, the method is
+        also called with residents as ``rows``. Residents are dropped unless they would
+        be stored now. Each row has one lot, which is compared with all three
+        probabilities, and is the same in each call.
         """
         raise NotImplementedError
 
@@ -197,8 +198,8 @@ class LoadPolicy(Policy):
 class SamplingPolicy(Policy):
     """Keeps a sample of the rows, each with a known probability.
 
-    Scores depend on lots. Every result has a weight: 1 / the probability with which it
-    was kept.
+    Scores depend on lots, which are hashes between 0 and 1. Every result has a weight:
+    1 divided by the probability with which it was kept.
     """
 
     __slots__ = ()

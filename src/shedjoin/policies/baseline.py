@@ -59,7 +59,7 @@ class Recent(Policy):
     *Departures.* Rows are compared by event time. So a row that comes out of order
     counts as old from the start.
 
-    *Guarantee.* Best of all policies if rows have ever fewer results as they age.
+    *Guarantee.* Best of all policies if rows have fewer and fewer results as they age.
 
     *Cost.* Each row is scored once, in O(1).
 
@@ -92,7 +92,7 @@ class UntilExpiry(Policy):
 
     *Departures.* None.
 
-    *Guarantee.* Best of all policies if rows have ever more results as they age.
+    *Guarantee.* Best of all policies if rows have more and more results as they age.
 
     *Cost.* Each row is scored once, in O(1).
 
@@ -132,9 +132,9 @@ class Rand(Policy):
     arrival number. The row with the lowest lot is shed. So the residents are a uniform
     sample of the arrivals that have not expired. In the paper, a random row is chosen
     at each shed, so that later rows are more likely to be kept. RAND-S of the
-    star-streaming paper also chooses at each shed. It is not this policy: the
-    experiments simulate it. Here some rows stay for long. With little memory, this
-    finds more results.
+    star-streaming paper (see :mod:`shedjoin.policies.towne`) also chooses at each shed,
+    so it is not this policy. Here, rows with high lots stay for long. With little
+    memory, this finds more results.
 
     *Guarantee.* A uniform sample of the rows, but not of the results.
 

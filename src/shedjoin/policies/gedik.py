@@ -44,9 +44,9 @@ class PredicatePolicy(Policy):
 class Harvest(PredicatePolicy):
     """Compare arrivals only with residents of the ages at which most matches are found.
 
-    The policy of a CPU budget in a join by predicates, unless ``keep=`` names another
-    one. All rows are stored. An arrival is compared with those rows of each other
-    stream that are in certain lag buckets.
+    This is the policy of a CPU budget in a join by predicates, unless ``keep=`` names
+    another one. All rows are stored. An arrival is compared only with the residents
+    whose lags are in the chosen lag buckets.
 
     Parameters
     ----------
@@ -67,20 +67,20 @@ class Harvest(PredicatePolicy):
 
     *Departures.*
 
-    - Selectivities and lags are learned for each hop of each direction. One histogram
-      for each stream, as in the paper, would hide directions that find nothing. Lags
-      may be below 0, if the arrival is the older row.
+    - Selectivities and lags are learned for each hop of each direction. The paper has
+      one histogram for each stream, which would hide directions that find nothing. If
+      the arrival is the older row, its lag is below 0.
     - The paper fixes omega, a part of the arrivals. With a small z, shredded arrivals
       would then take all the work. Here they take a fixed part of the work.
     - In addition to the greedy harvest, a harvest by price is computed: a part of the
       arrivals is compared with all buckets that bring enough results for their work.
-      The better one is used. It must be expected to have a tenth more results than a
+      The better harvest is used if it is expected to have a tenth more results than a
       random part of the arrivals that is compared with all buckets. Otherwise, this
       random part is used.
-    - Orders are compared by the results that they find with the available work, not by
-      selectivity alone.
-    - The work that was done is compared with the throttle, and later work makes up for
-      a difference.
+    - Orders of the streams are compared by the results that they find with the
+      available work, not by selectivity alone.
+    - The work that was done is compared with the throttle. If it was more or less than
+      allowed, later work makes up for the difference.
     - Rows are kept until they expire. Section 7 of the paper drops rows that no
       direction selects any more. Here these rows are needed: for shredded arrivals, and
       for all arrivals when the throttle opens.
@@ -130,9 +130,10 @@ class Harvest(PredicatePolicy):
     def harvest(self, work: float, load: plan.HarvestLoad) -> plan.Harvest:
         """Choose lag buckets by the greedy heuristic or by price.
 
-        The greedy heuristic chooses buckets that all arrivals are compared with. The
-        choice by price takes the buckets that bring enough results for their work, for
-        a part of the arrivals. The choice with more expected results is returned.
+        The greedy heuristic chooses buckets with which all arrivals are compared. The
+        choice by price compares only a part of the arrivals, but with all buckets that
+        bring enough results for their work. The choice with more expected results is
+        returned.
         """
         from shedjoin import plan
 
@@ -158,7 +159,7 @@ class RandomDrop(PredicatePolicy):
     dropped.
 
     *Guarantee.* If the learned rates and selectivities are right, this policy has the
-    most expected results of all policies that drop the rows of a stream with one
+    most expected results of all policies that drop every row of a stream with the same
     probability.
 
     *Cost.* Some milliseconds for each shard and micro-batch.

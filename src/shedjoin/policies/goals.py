@@ -1,4 +1,4 @@
-"""Goals: what the rows within a budget should achieve, and the policy for each."""
+"""Goals: what a join within a budget should achieve, and the policy for each goal."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ class Sample:
     ----------
     by : Policy, optional
         One of ``EqCluster``, ``PpsCluster`` and ``Uniform``. By default, the scheme
-        with the least predicted error is used. The report's ``scheme`` compares them.
-        On Spark, the progress has the predicted variances ``variance_eq``,
+        with the least predicted error is used. ``scheme`` in the report compares the
+        schemes. On Spark, the progress has the predicted variances ``variance_eq``,
         ``variance_pps`` and ``variance_uniform``.
     of : column, ByCategory, ByRange, Spark expression, or a pair of them, optional
         The quantity whose sum matters most. It is given in the same form as the
-        importance of :class:`MostImportant`. The value of a result is that of its row
-        in the stream that has the column. If both streams have the column, or a pair
+        importance of :class:`MostImportant`. The value of a result is the value of its
+        row in the stream with the column. If both streams have the column, or a pair
         (left, right) is given, the value of a result is the product of both. Rows are
         sampled in proportion to their expected matches times their absolute value, or
         in proportion to the value alone, if this is predicted to be better. Then the

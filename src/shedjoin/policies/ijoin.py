@@ -22,14 +22,14 @@ class Size(Policy):
     -----
     *Source.* SIZE in [1]_, sections 1.1 and 5, after Das, Gehrke and Riedewald.
 
-    *Symbols.* matches is ``matches``.
+    *Symbols.* The matches of a row are ``matches``.
 
     *Departures.* The paper does not define the rule. Here the score is the number of
     matches so far, including those of the present instant. Among rows with equal
     scores, the oldest is shed. With
     ``Options(discipline="shed_then_join", recompute=Successive())``, this gives the
     outputs of the paper's Table 3(b), and its fairness for all window sizes. No rule
-    gives the buffers that are printed there.
+    gives the buffers that the table shows.
 
     *Guarantee.* None, since it is a heuristic.
 
@@ -92,7 +92,7 @@ class IJoin(Policy):
     oldest is shed. If no resident is mature, the arrival is refused. So if rows need
     longer to mature than to fill the buffer, the buffer does not change until they are
     mature. With ``foresight``, the matches of an instant count before rows are shed.
-    If the paper is read in this way, its ranking of the schemes holds on drifting data.
+    With this reading of the paper, its ranking of the schemes holds on drifting data.
     For the setting of the paper, use ``Budget(split=0.5)`` and
     ``Options(discipline="shed_then_join", recompute=Successive())``, or ``Every(k)`` or
     ``Adaptive()`` as ``recompute``.

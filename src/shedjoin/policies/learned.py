@@ -15,15 +15,16 @@ from shedjoin.types import FloatArray
 class Expected(Policy):
     """Keep the rows that will bring most results, by key and by age.
 
-    The policy of ``keep=MostResults()``. If matches depend on the key only, it decides
-    as ``Prob`` does. If they depend on the age only, it decides as ``Age`` does. It
-    learns which is the case. If the budget is in bytes, the expected results of a row
-    are divided by its bytes, so that a large row must bring more results.
+    This is the policy of ``keep=MostResults()``. It learns how matches depend on keys
+    and ages. If they depend on the key only, the policy decides as ``Prob`` does. If
+    they depend on the age only, it decides as ``Age`` does. If the budget is in bytes,
+    the expected results of a row are divided by its bytes, so that a large row must
+    bring more results.
 
     Notes
     -----
-    *Source.* Combines the two models of Srivastava and Widom [1]_, sections 3.2 and
-    3.3, which the paper considers separately.
+    *Source.* The two models of Srivastava and Widom [1]_, sections 3.2 and 3.3, which
+    the paper considers separately, are combined.
 
     *Symbols.* The paper's p(k), with k an age, becomes p(l, k): the expected results
     per second of a row of age k whose key has level l. The level is the decayed count
@@ -35,10 +36,11 @@ class Expected(Policy):
     drawn towards the product of the rates of the level and of the age. The size factor
     is learned from the same rows.
 
-    *Guarantee.* None beyond those of ``Prob`` and ``Age`` in their models.
+    *Guarantee.* In the two models of the paper, that of ``Prob`` or of ``Age``.
+    Otherwise none.
 
     *Cost.* O(1) amortised per arrival with the default recomputation. The table takes
-    24 KB.
+    32 KB.
 
     References
     ----------
@@ -90,9 +92,9 @@ class Expected(Policy):
 class Valued(Policy):
     """Keep the rows whose results will have the greatest importance.
 
-    The policy of ``keep=MostImportant(...)``. The score of a row is its results per
-    second, as in ``Expected``, times the mean importance of its results. If the budget
-    is in bytes, this is divided by the bytes of the row.
+    This is the policy of ``keep=MostImportant(...)``. The score of a row is its results
+    per second, as in ``Expected``, times the mean importance of its results. If the
+    budget is in bytes, this is divided by the bytes of the row.
 
     Notes
     -----
@@ -139,9 +141,9 @@ class Valued(Policy):
         return "valued"
 
     def score(self, residents: Residents) -> FloatArray:
-        """Score of each row: that of ``Expected`` times the mean importance of results.
+        """Score of each row: its score by ``Expected``, times a mean importance.
 
-        Only results with this row count in the mean.
+        The mean is taken over the importances of the results of the row.
         """
         rate = residents.priority() * residents.size_factor() / residents.size
         return rate * residents.mean_worth()

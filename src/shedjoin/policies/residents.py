@@ -110,7 +110,7 @@ class Residents:
         return self._around.waited_us
 
     def partner_count(self) -> FloatArray:
-        """Decayed number of arrivals of the other stream with each row's key."""
+        """Arrivals of the other stream with each row's key; older ones count less."""
         return self.models.partner_count(self.stream, self.key)
 
     def priority(self) -> FloatArray:

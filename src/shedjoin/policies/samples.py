@@ -19,11 +19,11 @@ _MOST_COINS = 1 << 20
 class ByLot(SamplingPolicy):
     """Samples rows: scores are cluster sizes divided by lots, and the highest stay.
 
-    A row of cluster size q with the lot u in (0, 1) has the score q / u. It stays while
-    this exceeds every score that was shed since it came. The highest of these scores is
-    the bar b. So the row stays with probability min(1, q / b), whatever happens to
-    other rows. The budget is used up, but never exceeded. Weights are exact, even if
-    the models estimate q badly.
+    A row of cluster size q with the lot u in (0, 1) has the score q / u. The row stays
+    while its score exceeds every score that was shed since it came. The highest shed
+    score is the bar b. So the row stays with probability min(1, q / b), whatever
+    happens to other rows. The budget is used up, but never exceeded. Weights are exact,
+    even if the models estimate q badly.
     """
 
     __slots__ = ()
@@ -111,12 +111,12 @@ class PpsCluster(ByLot):
     *Symbols.* n_i(s) is ``expected_matches``. The paper's pi(v) = min(1, p f(v)) is
     min(1, q / b) of :class:`ByLot`, with q in proportion to n_i(s).
 
-    *Departures.* As in :class:`EqCluster`, p follows from the budget. This gives the
-    capping and the iteration of the paper without further steps. A tenth of the mean q
-    is the same for all rows. Without this part, a row could have a huge weight, if it
-    came before its key was known to be frequent. In the paper, q depends on matches
-    alone. Here it may also depend on the absolute value of the row. A value below 5 %
-    of the mean is taken as 5 % of the mean, so that every row has a chance.
+    *Departures.* As in :class:`EqCluster`, p follows from the budget. So the paper's
+    capping and iteration need no steps of their own. Every q contains an equal part, a
+    tenth of the mean q. Without this part, a row could have a huge weight, if it came
+    before its key was known to be frequent. In the paper, q depends on matches alone.
+    Here q may also depend on the absolute value of the row. A value below 5 % of the
+    mean is taken as 5 % of the mean, so that every row has a chance.
 
     *Guarantee.* Unbiased SUM and COUNT, even if the expected matches are wrong.
 
@@ -184,7 +184,7 @@ class Uniform(ByLot):
     for this.
 
     *Guarantee.* A uniform sample if n_i(s) is right. If a row has more than n_i(s)
-    matches, the additional ones are never sampled, so that SUM and COUNT are too low.
+    matches, the other matches are never sampled, so that SUM and COUNT are too low.
 
     *Cost.* O(1 / p) per arrival.
 
@@ -267,9 +267,9 @@ class BestSample(ByLot):
     error of their SUM is predicted instead. If ``EqCluster`` is chosen in this case,
     rows are sampled in proportion to their values.
 
-    *Guarantee.* That of the chosen scheme.
+    *Guarantee.* As for the chosen scheme.
 
-    *Cost.* That of the chosen scheme.
+    *Cost.* As for the chosen scheme.
 
     References
     ----------

@@ -21,10 +21,10 @@ class Prob(Policy):
     -----
     *Source.* PROB, section 3.3 of [1]_. The heuristic is by Das, Gehrke and Riedewald.
 
-    *Symbols.* f2(v), the opposite frequency of value v, is ``partner_count``. It is the
-    decayed number of arrivals with this key. Soon after the first arrival, decayed
-    numbers are still too low. So they are divided by the part that they can have
-    reached since then.
+    *Symbols.* f2(v), the opposite frequency of value v, is ``partner_count``: the
+    number of arrivals with this key, where older ones count less. Soon after the first
+    arrival, these numbers are still too low. So they are divided by the part of their
+    final value that they can have reached.
 
     *Departures.* Frequencies are learned while the join runs, and fade with a half-life
     of one window. Unless ``Budget(split=...)`` is given, both streams share one pool.
@@ -69,7 +69,7 @@ class Prob(Policy):
 
 @dataclass(frozen=True, slots=True)
 class Age(Policy):
-    """Keep the rows of those ages from which most results are expected.
+    """Keep the rows whose age promises most results.
 
     This suits streams in which the age of a row predicts its matches and its key does
     not (the paper's age-based model). For example, most bids come at the end of an
@@ -84,7 +84,7 @@ class Age(Policy):
     the window. C(k) is its running sum, and Priority(i) is ``priority_by_age``.
 
     *Departures.* The curve is learned from the rows of monitored keys. Priorities of
-    the two streams can be compared. So both share one pool, unless
+    the two streams can be compared. So both streams share one pool, unless
     ``Budget(split=...)`` is given. The paper does not say which of several rows with
     equal priorities is shed. Here it is the oldest.
 

@@ -2,9 +2,9 @@
 
 There is no policy for their random baseline, RAND-S, which chooses a random row at each
 shed. With :class:`~shedjoin.policies.Rand`, a row keeps the lot that it gets on
-arrival. Rule (8) of the paper drops rows whose relation rows have all ended. Here it is
-applied once per micro-batch, when the watermark has passed these ends, because an
-arrival that is out of order could still match such a row.
+arrival. Rule (8) of the paper drops rows whose relation rows have all ended. Here the
+rule is applied once per micro-batch, when the watermark has passed these ends, because
+an arrival that is out of order could still match such a row.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from shedjoin.types import FloatArray
 
 _DIGITS = 6
 _NUDGE = 0.4 * 10.0**-_DIGITS
-"""Priorities are rounded to ``_DIGITS`` digits. Numbers below this limit are added to
-decide ties."""
+"""Priorities are rounded to ``_DIGITS`` digits. To decide ties, numbers below
+``_NUDGE`` are added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +71,18 @@ class SimpProb(Policy):
 
     *Symbols.* imp is ``importance``, and mn is ``partners`` when the row comes.
 
-    *Departures.* The arrivals of an instant count as partners of each other. The
-    default recomputation has large blocks of arrivals. There, the partners of a row are
-    residents from before the block, and arrivals of the whole block. Importance is 1 in
-    a stream without importance.
+    *Departures.* The arrivals of an instant count as partners of each other. With the
+    default recomputation, blocks of arrivals are large. The partners of a row are then
+    residents from before the block, and arrivals of the whole block. Rows of a stream
+    without importance have importance 1.
 
     *Guarantee.* None, since it is a heuristic. Ties are decided by importance, then
     partners, then age.
 
     *Cost.* The partners of all residents are counted once per block of arrivals. A
-    block has about as many rows as the budget. With ``recompute=Successive()``, the
-    paper's setting, partners are counted once per arrival or instant.
+    block has up to an eighth of the rows of a window, or 512 rows. With the paper's
+    setting, ``recompute=Successive()``, partners are counted once per arrival or
+    instant.
 
     References
     ----------
@@ -116,7 +117,7 @@ class DimpProb(Policy):
     *Source.* DIMPPROB, the dynamic importance probability heuristic, in [1]_, section
     3.2.
 
-    *Symbols.* imp is ``importance``, mn is ``partners``.
+    *Symbols.* imp is ``importance``, and mn is ``partners``.
 
     *Departures.* As for ``SimpProb``. Priorities are computed again once per block of
     arrivals. With ``recompute=Successive()``, a block is an instant. Rows that rule (8)
@@ -124,7 +125,7 @@ class DimpProb(Policy):
 
     *Guarantee.* None, since it is a heuristic.
 
-    *Cost.* That of ``SimpProb``.
+    *Cost.* As for ``SimpProb``.
 
     References
     ----------
@@ -183,7 +184,7 @@ class Dgl(Policy):
     *Guarantee.* None, since it is a heuristic. On average, it is the best of those in
     the paper.
 
-    *Cost.* That of ``SimpProb``.
+    *Cost.* As for ``SimpProb``.
 
     References
     ----------
@@ -261,9 +262,10 @@ def _importance(residents: Residents) -> FloatArray:
 
 
 def _first_priority(residents: Residents) -> FloatArray:
-    """Priority before the present block: the last one, or that of an arrival.
+    """Priority of each row before the present block is taken into account.
 
-    The priority of an arrival is its importance times its partners.
+    For a resident, this is its last score. For an arrival, it is its importance times
+    its partners.
     """
     fresh = _importance(residents) * residents.partners
     last = residents.last_score.round(_DIGITS)

@@ -1,4 +1,4 @@
-"""Arguments that have one value for each stream, given by its name."""
+"""Arguments that have one value for each stream, given by the names of streams."""
 
 from __future__ import annotations
 

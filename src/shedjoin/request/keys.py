@@ -35,7 +35,7 @@ def check_keys(streams: Sequence[Stream], keys: Sequence[tuple[str, ...]]) -> bo
 
 
 def is_direct(columns: Sequence[Column]) -> bool:
-    """Whether keys of these columns can be compared by their own bits, unhashed."""
+    """Whether keys of these columns can be compared without hashing them."""
     return len(columns) == 1 and columns[0].is_short
 
 

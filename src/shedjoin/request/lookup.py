@@ -117,8 +117,8 @@ def lookup_spec(
 ) -> JoinSpec:
     """Specify the lookup join if the relation is part of its state.
 
-    The values of all columns identify a relation row, so its keys are compared by
-    hashes.
+    A relation row is identified by the values of all its columns, so keys are compared
+    by hashes.
     """
     told = told_columns(lookup.active, relation.names)
     for name in told:

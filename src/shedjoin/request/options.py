@@ -18,28 +18,29 @@ class Options:
     Parameters
     ----------
     shards : int, optional
-        Number of shards, which are the units of state and parallelism. On Spark it is
-        by default the number of shuffle partitions, and it is fixed for the life of a
-        checkpoint. In :mod:`shedjoin.local` it is 1 by default.
+        Number of shards, which are the units of state and parallelism. On Spark, the
+        default is the number of shuffle partitions, and the number is fixed for the
+        life of a checkpoint. In :mod:`shedjoin.local`, the default is 1.
     seed : int, default 0
         Seed of ``Sample()``, and of the random numbers of policies without a ``seed``
-        of their own. A policy that has one, such as ``Rand`` or ``EqCluster``, uses
-        that.
+        of their own. A policy with a ``seed``, such as ``Rand`` or ``EqCluster``, uses
+        its own.
     discipline : str, default "probe_then_insert"
         Order in which arrivals are joined and rows are shed. By default an arrival is
         joined with the other stream, and is then stored or not. The other orders take
-        the arrivals of an instant together. With ``"shed_then_join"`` (iJoin) they are
-        stored, rows are shed, and the arrivals that are left are joined. With
-        ``"shed_then_probe"`` (star-streaming join) they are stored, rows are shed, and
-        all arrivals are joined with the rows that are left and with each other. With
-        ``"probe_then_shed"`` all arrivals are joined before rows are shed.
+        all arrivals of an instant together. With ``"shed_then_join"`` (iJoin), these
+        arrivals are stored, rows are shed, and the arrivals that are left are joined.
+        With ``"shed_then_probe"`` (star-streaming join), these arrivals are stored,
+        rows are shed, and all of these arrivals are joined with the rows that are left
+        and with each other. With ``"probe_then_shed"``, all arrivals are joined before
+        rows are shed.
     recompute : Amortised, Successive, Every or Adaptive
         When scores are computed again. With the default the cost per arrival is
         constant.
     cells : Cells, optional
         How a join by Band without key columns is spread over shards, from
-        :func:`shedjoin.cells_of`. By default cells are eight times as wide as ``eps``.
-        That suits values that are spread over many times this width. Cells are fixed
+        :func:`shedjoin.cells_of`. By default, cells are eight times as wide as ``eps``.
+        This suits values that are spread over many times this width. Cells are fixed
         for the life of a checkpoint.
 
     Examples

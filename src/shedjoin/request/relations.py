@@ -34,23 +34,23 @@ class Relation:
         for ``join(through=)``.
     valid : (str, str), optional
         Columns with the start (inclusive) and end (exclusive) of a row's validity. A
-        null is no limit. In a stream of changes, a row that is equal to an earlier one
-        in its keys, its start and in ``columns`` changes its end.
+        null means no limit. In a stream of changes, a row changes the end of an earlier
+        row if both have the same keys, the same start and the same ``columns``.
     change : (str, str), optional
         Columns of a stream of changes: the kind of the change, ``"insert"`` or
-        ``"delete"``, and its time. A deletion ends rows that started before and are
-        equal to it in their keys and in ``columns``. A deletion that carries keys alone
-        ends no row that has values in ``columns``.
+        ``"delete"``, and its time. A deletion ends the rows that started before it and
+        have the same keys and the same ``columns``. So if ``columns`` are null in the
+        deletion, rows with other values there do not end.
     columns : str or list of str, optional
         Columns of the relation to add to the results. By default a join of two streams
         adds none. A lookup join adds all columns but its keys and those that ``valid``
         and ``change`` name. In a stream of changes, rows that differ in these columns
         are different rows.
     delay : duration, default "0 seconds"
-        How far behind the watermark changes may come. Rows of the streams are held that
-        long to wait for relation rows. A change that comes later is counted as late. A
-        late insertion still applies to rows that are held. A late deletion takes back
-        no result.
+        How far behind the watermark changes may come. Rows of the streams are held for
+        this time to wait for relation rows. A change that comes later is counted as
+        late. A late insertion still applies to rows that are held. A late deletion does
+        not take back any result.
 
     Examples
     --------

@@ -21,9 +21,9 @@ def kind_of(value: object) -> str:
 class Column(NamedTuple):
     """One column of a stream.
 
-    ``type`` is the name of the type in its engine. ``arrow`` is the type in which rows
-    carry the column; it is null for types that only functions take. ``is_key`` says
-    that values can be hashed and compared byte by byte. ``is_short`` says that a value
+    ``type`` is the name of the type in its engine. ``arrow`` is the type of the column
+    in Arrow. It is null if only functions can use the column. ``is_key`` says whether
+    values can be hashed and compared byte by byte. ``is_short`` says whether a value
     fits into 64 bits.
     """
 
@@ -35,7 +35,7 @@ class Column(NamedTuple):
 
     @property
     def is_time(self) -> bool:
-        """Whether it can be an event time."""
+        """Whether the column can be an event time."""
         return bool(pa.types.is_timestamp(self.arrow))
 
 
@@ -46,21 +46,21 @@ class Stream:
     Parameters
     ----------
     name : str
-        Name that the user has given it.
+        Name that the user has given the stream.
     columns : tuple of Column
-        Its columns.
+        Columns of the stream.
     fold : callable
         Function that is applied to column names before they are compared.
     is_running : bool
-        Whether an engine still adds rows to it. If so, it needs a watermark; a table
-        does not.
+        Whether an engine still adds rows to the stream. If so, it needs a watermark. A
+        table needs none.
     marked : tuple of str
         Columns on which a watermark was defined.
     lags_us : dict
         How far each column may lie behind the watermark, in microseconds. A column
         without such a bound is not in it.
     is_result : bool
-        Whether it is the result of another join.
+        Whether the stream is the result of another join.
     """
 
     name: str

@@ -9,7 +9,7 @@ from shedjoin.request.streams import Stream
 
 
 def event_time(stream: Stream, given: str | None) -> str:
-    """Find the event time of a stream: the given column, or that of the watermark."""
+    """Find the event time: the given column, or the column of the watermark."""
     if given is not None:
         (time,) = stream.resolve(given)
     elif len(stream.marked) == 1:
@@ -81,7 +81,7 @@ def _naming(stream: Stream, example: str) -> str:
 
 
 def _watermark_for(stream: Stream, time: str) -> str:
-    """How to give a stream a watermark. Behind a join, Spark refuses a second one."""
+    """How to give a stream a watermark. After a join, Spark refuses another one."""
     if stream.is_result:
         return (
             'pass event_time="matched_at" to the join that it comes from and go by '

@@ -15,8 +15,8 @@ Source: TypeAlias = "str | Column"
 class Quantity(NamedTuple):
     """A number that every row has, or null where SQL would skip the row.
 
-    ``rows`` is 1 for every row, ``present`` 1 where the source is not null, ``value``
-    the source itself.
+    A quantity of the kind ``rows`` is 1 for every row. ``present`` is 1 where the
+    source is not null. ``value`` is the source itself.
     """
 
     kind: Literal["rows", "present", "value"]

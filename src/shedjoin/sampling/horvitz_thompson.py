@@ -2,10 +2,10 @@
 
 A row i of a cluster is in the sample with probability p_i and carries the weight
 w_i = 1 / p_i. Clusters are included independently of each other. Within one cluster,
-inclusion is nested: once the cluster is dropped, its later rows are missing as well. So
-its weights only grow, and of two of its rows, the one with the greater weight is in the
-sample only if the other one is. Both are in the sample with probability
-min(p_i, p_j) = 1 / max(w_i, w_j).
+inclusion is nested: when the cluster is dropped, all its later rows are missing. So the
+weights of a cluster only grow. A row with a greater weight is in the sample only if all
+rows of its cluster with smaller weights are. So two rows of a cluster are both in the
+sample with probability min(p_i, p_j) = 1 / max(w_i, w_j).
 
 *Total.* ``T = sum(w y)`` is unbiased [1]_. The unbiased estimator of its variance is,
 for each cluster and over all pairs of its rows in the sample,
@@ -13,15 +13,15 @@ for each cluster and over all pairs of its rows in the sample,
     sum_ij (w_i w_j - max(w_i, w_j)) y_i y_j.
 
 The maximum is not a product of factors, so it cannot be added up over a stream. The
-geometric mean can: ``sqrt(w_i w_j) <= max(w_i, w_j)``. With A = sum(w y) and
-B = sum(sqrt(w) y) of a cluster, the estimate that is used is
+geometric mean is such a product, and ``sqrt(w_i w_j) <= max(w_i, w_j)``. With
+A = sum(w y) and B = sum(sqrt(w) y) of a cluster, the estimate that is used is
 
     v = sum_ij (w_i w_j - sqrt(w_i w_j)) y_i y_j = A^2 - B^2.
 
-If all values have one sign, v is at least the unbiased estimate. It is then rather too
-large than too small, the more so the more weights grow within one cluster and window.
-If the weights of a cluster are equal, both are (w^2 - w) y^2, whatever the signs. If
-they grow and signs differ within one cluster, v may be too small.
+If all values have one sign, v is at least the unbiased estimate, so it tends to be too
+large. The more the weights grow within one cluster and window, the larger is v. If the
+weights of a cluster are equal, both estimates are (w^2 - w) sum(y)^2, whatever the
+signs. If weights grow and signs differ within one cluster, v may be too small.
 
 *Ratio.* ``R = sum(w y) / sum(w x)`` has, to first order, the variance of the total of
 the residuals y - R x, over ``sum(w x)^2`` [2]_. That is a polynomial in R whose
@@ -29,11 +29,11 @@ coefficients can be added up before R is known:
 
     v(R) = v_yy - 2 R v_yx + R^2 v_xx,    v_yx = A_y A_x - B_y B_x.
 
-*Degrees of freedom.* The variance is a sum over clusters, and the greatest of them
-decide how certain it is. Satterthwaite's approximation [3]_, with one degree of freedom
-for each cluster, gives ``sum(v)^2 / sum(v^2)``. That is the number of clusters if they
-all have the same variance, and 1 if one of them has all of it. ``v^2`` is again a
-polynomial in R.
+*Degrees of freedom.* The variance is a sum over clusters. How certain it is depends on
+the clusters with the greatest terms. Satterthwaite's approximation [3]_, with one
+degree of freedom for each cluster, gives ``sum(v)^2 / sum(v^2)``. This is the number of
+clusters if all clusters have the same variance, and 1 if a single cluster has all the
+variance. ``v^2`` is again a polynomial in R.
 
 The functions below use operators only. So they work for floats, for arrays with one
 element per cluster, and for columns of an engine.
@@ -54,11 +54,11 @@ from collections.abc import Sequence
 from typing import Any, Generic, NamedTuple, Protocol, Self, TypeVar
 
 TRUSTED_FROM = 20.0
-"""Effective clusters from which an interval is trusted.
+"""Least number of effective clusters with which an interval is trusted.
 
-With fewer of them, intervals of skewed clusters contain the truth less often than they
-say. The limit also bounds the share of one cluster in the variance: 1 / sqrt(20) is
-22 %.
+With fewer effective clusters, intervals of skewed clusters contain the true value less
+often than their level says. The limit also bounds the share of one cluster in the
+variance: 1 / sqrt(20) is 22 %.
 """
 
 
@@ -83,14 +83,14 @@ class ClusterSums(NamedTuple, Generic[N]):
 
 
 def covariance(y: ClusterSums[N], x: ClusterSums[N]) -> N:
-    """Covariance that a cluster adds to two totals; of one total, its variance."""
+    """Covariance that a cluster adds to two totals; variance if both are the same."""
     return y.weighted * x.weighted - y.rooted * x.rooted
 
 
 def contribution(y: ClusterSums[N], x: ClusterSums[N] | None = None) -> list[N]:
     """Variance that a cluster adds, as coefficients of the powers of the ratio R.
 
-    Without a denominator ``x`` it is a constant.
+    Without a denominator ``x``, the variance is a constant.
     """
     if x is None:
         return [covariance(y, y)]

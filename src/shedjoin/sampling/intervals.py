@@ -19,9 +19,10 @@ from shedjoin.types import FloatArray, IntArray
 class Interval(NamedTuple):
     """An estimate, its standard error and interval, and whether they can be trusted.
 
-    ``effective`` clusters of equal weight would give as certain an error. An interval
-    is not trusted if they are fewer than 20, or if results of its window may be missing
-    without a trace. In the latter case, results of the window have a negative cluster.
+    ``effective`` is the number of clusters of equal weight that would give as certain
+    an error. An interval is not trusted if this number is below 20, or if results may
+    be missing for which no weight accounts. In the latter case, some of the sampled
+    results have a negative cluster.
     """
 
     value: float

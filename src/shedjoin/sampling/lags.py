@@ -8,13 +8,13 @@ no chance to be in the sample, so no weight accounts for it.
 A sample therefore has a *slack*. Until a row's time has been over for longer than the
 slack, the row is shed by its score only, and the weights of its results are exact. The
 slack is the declared lateness, or the greatest distance of an arrival behind the clock
-so far if that is more. Without lateness, and while all rows come in order, it is zero:
-no memory is spent on rows whose time is over.
+so far if that is more. Without lateness, and while all rows come in order, the slack is
+zero, and no memory is spent on rows whose time is over.
 
-An arrival that is further behind than declared, and than any before it, raises the
-slack. Rows that this slack would have kept may have been shed already. *Forgotten* is
-the time up to which rows were shed by the clock. Results of arrivals before that time
-are in doubt.
+If an arrival is further behind than declared, and further than all arrivals before it,
+it raises the slack. Rows that the new slack would have kept may have been shed already.
+*Forgotten* is the time up to which rows were shed by the clock. Results of arrivals
+before that time are in doubt.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def lags_of(spec: JoinSpec) -> Records:
 def restore_lags(lags: Records, stored: Sequence[int]) -> None:
     """Restore the lags of a sample as they were stored.
 
-    If the lateness is longer than before, the slack becomes as long.
+    If the stored slack is shorter than the lateness, the lateness becomes the slack.
     """
     slack, forgotten = stored
     lags["slack"] = max(int(lags["slack"][0]), slack)

@@ -22,7 +22,9 @@ def check_seed(owner: str, seed: int) -> None:
 
 
 def lots(seed: int, key: IntArray, number: IntArray) -> FloatArray:
-    """Draw a lot in (0, 1) for each row by key and number; numbers repeat among shards.
+    """Draw a lot in (0, 1) for each row, by its key and its number.
+
+    The number alone is not enough, because all shards use the same numbers.
 
     >>> import numpy as np
     >>> key = np.array([5, 5, 6])

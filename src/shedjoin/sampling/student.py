@@ -35,15 +35,15 @@ def log_quantile(level: float) -> tuple[float, ...]:
     Returns
     -------
     tuple of float
-        From the constant upwards, for one degree of freedom or more.
+        Coefficients from the constant upwards, valid from one degree of freedom on.
 
     Notes
     -----
     *Source.* Interpolation at Chebyshev points of the exact quantiles.
 
     *Departures.* The usual expansions in 1 / degrees of freedom around the normal
-    quantile (Abramowitz and Stegun 26.7.5) are off by a tenth and more at one degree
-    of freedom. The logarithm is smooth over the whole range from one to infinity.
+    quantile (Abramowitz and Stegun 26.7.5) are off by 10 % and more at one degree of
+    freedom. The logarithm is smooth over the whole range from one to infinity.
 
     *Guarantee.* Relative error below 1e-8 up to a level of 0.95, 1e-7 at 0.99 and 1e-6
     at 0.999: a test compares with scipy.

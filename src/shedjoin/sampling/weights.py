@@ -28,7 +28,7 @@ class Sampled(NamedTuple):
         return Sampled(self.weight[rows], self.cluster[rows])
 
     def doubted(self, rows: BoolArray) -> Sampled:
-        """Give results a negative cluster: others like these may have had no chance.
+        """Give results a negative cluster: similar results may have had no chance.
 
         An arrival that is further behind the clock than any before it may have lost
         partners that were shed because their time was over.
@@ -62,7 +62,7 @@ def weigh(
 
 
 class SelfCheck:
-    """Checks on the monitored keys whether the interval of a count contains the truth.
+    """Checks on monitored keys whether the interval of a count contains the true count.
 
     All matches of these keys are counted, emitted or not.
     """
@@ -75,7 +75,7 @@ class SelfCheck:
         self._parts.append(sampled)
 
     def outcome(self, truth: float) -> tuple[int, int]:
-        """Number of checks that can be trusted, and of those that held: 0 or 1 each."""
+        """Number of trusted checks (0 or 1), and how many of them held (0 or 1)."""
         if not self._parts:
             return 0, 0
         weight, cluster = map(np.concatenate, zip(*self._parts, strict=True))

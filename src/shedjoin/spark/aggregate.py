@@ -84,7 +84,7 @@ def _of_a_sample(
 
 
 def _by_spark(results: DataFrame, given: Aggregate) -> Column:
-    """Spark's own aggregate over the emitted rows."""
+    """The aggregate as an expression of Spark, over the emitted rows."""
     source = given.column
     if source is None:
         return F.count("*")

@@ -32,7 +32,7 @@ SIDES = ("left", "right")
 
 
 class Sweep(NamedTuple):
-    """What is tried: sizes of micro-batches, results per row, shares of the work."""
+    """What is measured: sizes of micro-batches, results per row, shares of the work."""
 
     rows: Sequence[int] = (5_000, 20_000, 80_000)
     results: Sequence[float] = (0.5, 4.0, 12.0)
@@ -105,7 +105,10 @@ def _measured(progress: StreamingQueryProgress) -> Measured:
 
 
 def write_streams(folder: Path, sweep: Sweep) -> None:
-    """Write a file per stream and micro-batch; only rows of one micro-batch match."""
+    """Write one file for each stream and micro-batch.
+
+    Rows match only rows of the same micro-batch.
+    """
     rng = np.random.default_rng(sweep.seed)
     kinds = list(product(sweep.rows, sweep.results)) * sweep.rounds
     rng.shuffle(kinds)
@@ -141,7 +144,7 @@ def _joined(session: SparkSession, folder: Path, control: Control) -> DataFrame:
         reader = session.readStream.schema(schema).option("maxFilesPerTrigger", 1)
         frame = reader.parquet(str(folder / side))
         frames.append(frame.withWatermark(f"{side}_time", "1 second"))
-    budget = Budget(rows=1 << 40)  # a throttle needs a budget, used up or not
+    budget = Budget(rows=1 << 40)  # a throttle needs a budget; this one is never full
     second = Within(before="1 second", after="1 second")
     asked = Asked(on="key", within=second, budget=budget)
     streams = dict(zip(SIDES, frames, strict=True))

@@ -1,4 +1,4 @@
-"""Control messages on Spark: a stream of files, and a record of what became of them."""
+"""Control messages on Spark: reads them as a stream, and records their effects."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def message_rows(
 ) -> DataFrame:
     """Messages as packed rows: every shard gets each message.
 
-    Spark logs which files a micro-batch has read before it runs it. So a repeated
-    micro-batch reads the same files.
+    Before Spark runs a micro-batch, it logs which files the micro-batch reads. So a
+    repeated micro-batch reads the same files.
     """
     files = session.readStream.format("binaryFile").schema(_FILE)
     found = files.option("pathGlobFilter", f"*{SUFFIX}").load(str(control.path))
@@ -54,15 +54,15 @@ _ARGUMENTS = {"budget": "budget", "policy": "keep", "importance": "keep"}
 
 
 def keep_records(session: SparkSession, control: Control, name: str) -> None:
-    """Record in the control folder what becomes of messages in every query."""
+    """For every query, record in the control folder what became of each message."""
     listen(session, _Recorder, control, name)
 
 
 class _Recorder(ProgressListener):
     """Copies the record of messages from a query's progress to the control folder.
 
-    Nothing is lost if the driver fails before that: the state has the record, and the
-    next micro-batch reports it again.
+    If the driver fails before the copy is made, nothing is lost: the state has the
+    record, and the next micro-batch reports it again.
     """
 
     def __init__(self, control: Control, name: str) -> None:
@@ -70,7 +70,7 @@ class _Recorder(ProgressListener):
         self._noted: dict[str, str] = {}
 
     def look(self, progress: StreamingQueryProgress, counts: dict[str, Any]) -> None:
-        """Store the record if it is new; most micro-batches repeat the last one."""
+        """Store the record if it has changed; in most micro-batches it has not."""
         told = counts["control"]
         join = f"{progress.id}-{self.name}"
         if told and told != self._noted.get(join):

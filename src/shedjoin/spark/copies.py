@@ -3,17 +3,17 @@
 Spark may give any shard to any Python worker of a node, so a copy belongs to the node.
 It is a folder of memory-mapped files, named by the *token* of the state that it holds.
 A token is a hash over the token before it and all that the commit wrote or removed. So
-a folder named by the token in the state store holds that state, whichever worker left
-it there. A worker takes a folder by renaming it, which only one worker can do. It works
-in the folder and writes the new state to the state store. Then it renames the folder to
-the new token. A failed or repeated task finds no folder under the old token, and
-restores from the state store.
+if the name of a folder is the token in the state store, the folder holds the present
+state, whichever worker has written it. A worker takes a folder by renaming it, which
+only one worker can do. The worker changes the files and writes the new state to the
+state store. Then it renames the folder to the new token. If a task is repeated, it
+finds no folder under the old token, and reads the state from the state store.
 
 The folder's path also has the query, the join within it, the fingerprint of the join,
-the shard, the format of the state and the version of this package. It has the boot of
-the machine as well, since files that a crash of the system left behind may be torn. A
-manifest shows whether another process has changed a file. Copies lie in Spark's own
-local folders of the executor, which Spark deletes.
+the shard, the format of the state and the version of this package. The path changes
+when the machine is started again, because a crash of the system may leave incomplete
+files. A manifest shows whether another process has changed a file. Copies are in
+Spark's own local folders of the executor, which Spark deletes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class NodeCopies:
     owner : Owner
         The shard.
     settings : CopySettings
-        Whether copies are kept, how many bytes of them, and for how long.
+        Whether copies are kept, how many bytes they may take, and for how long.
     """
 
     def __init__(self, owner: Owner, settings: CopySettings) -> None:
@@ -74,7 +74,7 @@ class NodeCopies:
         self._work = self._home / work_name()
 
     def take(self, token: str) -> MappedWorkspace | None:
-        """Take the copy of a state; None if this node has no complete one."""
+        """Take the copy of a state; None if this node has no complete copy of it."""
         try:
             (self._home / token).rename(self._work)
         except OSError:
@@ -119,7 +119,7 @@ class NodeCopies:
 
 
 def _root(shard: int) -> Path:
-    """Spread shards over the local folders that can be written."""
+    """Folder for a shard. Shards are spread over all folders that can be written."""
     root = next(writable_roots(shard), None)
     if root is None:
         tried = ", ".join(map(str, local_roots()))

@@ -25,7 +25,7 @@ ENABLED = "spark.shedjoin.copies.enabled"
 MAX_BYTES = "spark.shedjoin.copies.maxBytes"
 MAX_AGE = "spark.shedjoin.copies.maxAge"
 _SWEEP_EVERY_S, _SWEEP_PART = 1.0, 0.02
-"""Least seconds between two sweeps, and the part of the time that they may take."""
+"""Least seconds between two sweeps, and the part of the time that sweeps may take."""
 _next_sweep: dict[Path, float] = {}
 _works = count()
 _WORKER = token_hex(4)
@@ -43,7 +43,7 @@ class CopySettings(NamedTuple):
     """Settings of copies on each node: whether to keep them, their size, and their age.
 
     The age counts from the last use of a copy. Without ``max_bytes``, copies may take
-    half of the disk space that is free or that they already take.
+    half of the disk space that would be free without them.
     """
 
     enabled: bool = True
@@ -112,7 +112,7 @@ def system_boot() -> str:
 
 
 def writable_roots(first: int = 0) -> Iterator[Path]:
-    """The library's local folders that can be made, beginning with one of them."""
+    """The library's local folders that can be created, beginning with ``first``."""
     roots = local_roots()
     for place in range(len(roots)):
         root = roots[(first + place) % len(roots)]
@@ -127,7 +127,7 @@ def work_name() -> str:
 
 
 def remove_copy(folder: Path) -> None:
-    """Remove a folder. It is renamed first, so that no worker takes it any more."""
+    """Remove a folder, after renaming it so that no worker takes it any more."""
     trash = folder.with_name(work_name())
     with suppress(OSError):
         folder.rename(trash)
@@ -135,7 +135,7 @@ def remove_copy(folder: Path) -> None:
 
 
 def sweep(root: Path, settings: CopySettings) -> None:
-    """Remove copies that were not used for long, and the oldest if there are too many.
+    """Remove copies that were not used for long, and the oldest if space is short.
 
     Such copies belong to stopped queries, or to shards that have moved to other nodes.
     Files of killed workers are removed as well. A sweep runs once a second at most, and
@@ -146,7 +146,7 @@ def sweep(root: Path, settings: CopySettings) -> None:
         return
     try:
         _sweep(root, settings)
-    except OSError as error:  # other workers sweep, and Spark removes whole folders
+    except OSError as error:  # other workers or Spark may have removed files
         log.info("Copies of state in %s were not swept: %s", root, error)
     took = time.monotonic() - start
     pause = max(min(_SWEEP_EVERY_S, settings.max_age_s), took / _SWEEP_PART)
@@ -171,7 +171,7 @@ def _sweep(root: Path, settings: CopySettings) -> None:
 
 
 class _Copy(NamedTuple):
-    """A copy, as a folder that no worker has taken."""
+    """A copy that no worker has taken: its last use, its folder and its bytes."""
 
     used_s: float
     folder: Path
@@ -188,7 +188,7 @@ def _copies(root: Path) -> Iterator[_Copy]:
 
 
 def _in_use(folder: Path) -> bool:
-    """Whether a running worker has taken the folder; this worker counts as well."""
+    """Whether a running worker, possibly this one, has taken the folder."""
     kind, _, process = folder.name.partition("-")
     if kind != "work":
         return False

@@ -1,19 +1,20 @@
 """Event time of joined rows, as Spark's later stateful operators need it.
 
-Spark passes the watermark of a query on through every operator, and refuses a second
-definition behind the join (``withWatermark``: "Redefining watermark is disallowed").
-Only the metadata of columns says which column the watermark refers to, and an
-expression can set that metadata. If the event time of a row lies behind the watermark,
-the next stateful operator drops the row as late. So the column must never lie behind
-the watermark. The latest row of a result has just arrived in time, but the others may
-have waited. These times are never behind the watermark:
+Spark passes the watermark of a query through every operator. After the join, it refuses
+``withWatermark`` ("Redefining watermark is disallowed"). Only the metadata of columns
+says which column the watermark refers to, and an expression can set that metadata. If
+the event time of a row lies behind the watermark, the next stateful operator drops the
+row as late. So the times of that column must never lie behind the watermark. The latest
+row of a result has just arrived in time, but its other rows may have waited in the
+window. If t[j] is the time and keep[j] the retention of the row of stream j, these
+times are never behind the watermark:
 
     the greatest of all times of a result
     t[j] + keep[j]                     for each stream j
 
-So the join notes on its time columns how far each may lag. If windows are taken over
-one of them, the time is first moved forward by its lag, and the windows are moved back
-by it in the end.
+So in the metadata of each time column, the join notes how far the column may lag behind
+the watermark. For windows over such a column, its times are first moved forward by this
+lag. When the windows are complete, they are moved back by the same lag.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.streams import JoinSpec
 
 Time: TypeAlias = str | Column | Sequence[str | Column]
-"""A column, or several of which the latest counts."""
+"""A column, or several columns. Then the latest of their times is used."""
 
 DELAY = "spark.watermarkDelayMs"
 """Key of the metadata in which Spark notes a watermark on its column."""
@@ -51,7 +52,7 @@ class EventTime(NamedTuple):
 
 
 def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, Any] | None:
-    """What the join notes on an event time: its streams, and how far it may lag."""
+    """Metadata of an event time: its streams, and how far it may lag."""
     streams = [n for n, own in enumerate(time_columns(spec)) if own == column.name]
     if not streams:
         return None
@@ -66,14 +67,14 @@ def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, Any] | None
 
 
 def is_sampled(frame: DataFrame) -> bool:
-    """Whether rows are results of a sampled join, by the metadata of its times."""
+    """Whether rows are results of a sampled join, by the metadata of their times."""
     return any(field.metadata.get(_SAMPLED) for field in frame.schema)
 
 
 def time_columns(spec: JoinSpec) -> list[str]:
     """The column of the result that has the event time of each stream.
 
-    If the time is also a key, one column holds it for all streams.
+    If the time is also a key, one column has the times of all streams.
     """
     found = []
     for number, stream in enumerate(spec.streams):
@@ -92,7 +93,7 @@ def with_event_time(
 ) -> DataFrame:
     """Add the latest time of each result, as the column of the watermark.
 
-    Spark's deduplication keeps a row for the delay that is noted on this column.
+    Spark's deduplication keeps a row for the delay in the metadata of this column.
     """
     fold = name_fold(joined)
     if not isinstance(name, str):
@@ -123,7 +124,7 @@ def longest_delay_ms(frames: Sequence[DataFrame]) -> int:
 
 
 def is_joined(frame: DataFrame) -> bool:
-    """Whether a stream is the result of a join."""
+    """Whether a stream is the result of a join of this library."""
     return any(_OF in field.metadata for field in frame.schema.fields)
 
 
@@ -165,8 +166,8 @@ def event_time(results: DataFrame, time: Time | None) -> EventTime:
 def marked(time: EventTime, name: str, *, streaming: bool, delay_ms: int = 0) -> Column:
     """The time under a new name; in a stream, as the column of the watermark.
 
-    Where the watermark was defined, the delay was already subtracted. So a delay of 0
-    is right here, for windows and joins.
+    Spark has subtracted the delay already, where the watermark was defined. So for
+    windows and joins, the delay is 0 here.
     """
     if not streaming:
         return time.column.alias(name)
@@ -194,7 +195,7 @@ def lag_of_latest(fields: Sequence[StructField]) -> int | None:
     """How far the latest of these times may lie behind the watermark."""
     noted = [field.metadata for field in fields if _OF in field.metadata]
     if noted and len({n for one in noted for n in one[_OF]}) == noted[0][_STREAMS]:
-        latest_lag: int = noted[0][_LATEST_LAG]  # the times of all streams
+        latest_lag: int = noted[0][_LATEST_LAG]  # if all streams' times are given
         return latest_lag
     lags = [0 for field in fields if DELAY in field.metadata]
     lags += [field.metadata[_LAG] for field in fields if _LAG in field.metadata]
@@ -222,10 +223,10 @@ def _plan_of(frame: DataFrame) -> str:
 
 
 def _has_watermark(results: DataFrame) -> bool:
-    """Whether a stream has a watermark by its plan, whatever its columns note.
+    """Whether a stream has a watermark, according to its plan.
 
-    The metadata of columns is not enough, because files keep it. Archived results that
-    are read as a stream would be taken for those of a running join.
+    The metadata of columns is not enough, because files keep metadata. If archived
+    results are read as a stream, they must not be taken for results of a running join.
     """
     return "EventTimeWatermark" in _plan_of(results)
 

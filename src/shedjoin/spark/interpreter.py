@@ -1,4 +1,4 @@
-"""Checks before a query starts that Spark's Python workers have this package.
+"""Checks that Spark's Python workers have this package, before a query starts.
 
 Without the check, the query fails in its first micro-batch, with the traceback of a
 worker that does not name its interpreter.
@@ -22,8 +22,8 @@ _ASKED: set[str] = set()
 def check_workers(session: SparkSession) -> None:
     """Refuse a session whose workers cannot import this package.
 
-    Each interpreter is checked once, by a worker. If workers certainly run that of the
-    driver, there is no check.
+    Each interpreter is checked once, by a worker. If workers certainly run the
+    interpreter of the driver, there is no check.
     """
     context = getattr(session, "sparkContext", None)  # Spark Connect has none
     name = str(getattr(context, "pythonExec", "that of the server"))
@@ -46,12 +46,12 @@ def _is_own(session: SparkSession, name: str) -> bool:
     """Whether workers run on this machine with the interpreter of the driver."""
     is_local = str(session.conf.get("spark.master", "")).startswith("local")
     paths = [Path(name), Path(sys.executable)]
-    # Links are not resolved: those of two environments may lead to one binary.
+    # Links are not resolved, because two environments may link to the same binary.
     return is_local and len({path.absolute() for path in paths}) == 1
 
 
 def _asking() -> Callable[[int], str]:
-    """Make the function that asks. It is sent as code, so workers import nothing."""
+    """Make the function that checks. It is sent as code, so workers import nothing."""
 
     def missing(_: int) -> str:
         import importlib.util

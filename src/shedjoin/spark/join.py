@@ -1,4 +1,4 @@
-"""Joins of DataFrames: the stages of a plan."""
+"""Joins of DataFrames: builds the stages of a query."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _check_engine(
 ) -> None:
     """Refuse ``control``, ``event_time`` and CPU budgets where they are not supported.
 
-    Either this kind of join does not support them, or a batch frame does not.
+    Some kinds of joins do not support them, and joins of batch DataFrames do not.
     """
     budget = None if spec.shedding is None else spec.shedding.budget
     if not isinstance(control, Control | None):
@@ -177,10 +177,11 @@ def _packed(
     *,
     steered: bool,
 ) -> tuple[list[DataFrame], SentRelation | None]:
-    """Packed rows of all streams, then of the relation; a fixed one is sent whole.
+    """Packed rows of all streams, then the packed changes of the relation.
 
     Spark asks the sources for their offsets in this order, so the relation is at least
-    as recent as the rows.
+    as recent as the rows. A relation that does not change is not packed, but sent
+    whole. It is the second value.
     """
     packed, streaming = [], frames[0].isStreaming
     changes, fixed = related(relation, spec, numbers)
@@ -210,10 +211,10 @@ def _unshared(packed: DataFrame) -> DataFrame:
     """Keep Spark from giving two operators the same shuffled rows.
 
     If a result is used twice in a query, Spark makes two operators of the join, but
-    shuffles for one of them only. The other one gets no watermark, because Spark looks
-    for it below the shuffle: late rows would be joined, and no row would expire. The
-    condition always holds. Spark gives it a new seed for each of its occurrences in a
-    micro-batch, so no two shuffles are equal.
+    shuffles rows for only one of them. The other operator gets no watermark, because
+    Spark looks for the watermark below the shuffle. Late rows would then be joined, and
+    no row would expire. The condition that is added here is always true. Spark gives
+    each occurrence of it in a micro-batch a new seed, so no two shuffles are equal.
     """
     return packed.where(F.rand() + 1 > 0)  # Spark drops a plain "rand() >= 0"
 
@@ -234,8 +235,8 @@ def _require_rocksdb(frame: DataFrame) -> None:
 def _meet_the_coordinator(frame: DataFrame) -> None:
     """Make the session start its coordinator of state stores.
 
-    Tasks of a batch query report to it as well. Spark before 4.3 starts it when the
-    streams of the session are first accessed. Without that, the query fails.
+    Tasks of a batch query report to the coordinator as well, and fail without it. Spark
+    before 4.3 starts it only when the streams of the session are first accessed.
     """
     _ = frame.sparkSession.streams.active
 
@@ -243,13 +244,13 @@ def _meet_the_coordinator(frame: DataFrame) -> None:
 def _usable(
     frame: DataFrame, spec: JoinSpec, stream: int, importance: Column | None
 ) -> DataFrame:
-    """Rows that can match: with a key and a time, as Spark's own inner join filters.
+    """Rows that can match, which have a key and a time (as in Spark's inner join).
 
     Spark itself evaluates the filter, and moves it below the watermark as in its own
     join. So a row without a key does not move the watermark.
     """
     own = spec.streams[stream]
-    # Columns get names by place: mapInArrow cannot refer to dots or backticks.
+    # Columns are named by position: mapInArrow cannot handle dots or backticks.
     places = {name: f"c{place}" for place, (name, _) in enumerate(own.columns)}
     named = (*own.keys, *columns_of(spec.terms, stream), own.time)
     columns = [F.col(places[name]) for name in named]
@@ -290,7 +291,7 @@ def _totals(streams: Sequence[str]) -> list[Column]:
 
 
 def _schema(frames: Sequence[DataFrame], spec: JoinSpec) -> StructType:
-    """Columns of the result, without the watermark that the inputs carry.
+    """Columns of the result, without the watermark metadata of the inputs.
 
     A result may be older than the watermark, since its older rows waited in the window.
     A later operator that drops late rows by these columns would lose results. The

@@ -1,4 +1,4 @@
-"""The lookup join: a DataFrame with a relation."""
+"""The lookup join of a DataFrame with a relation."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def lookup_join(
 
 def _with_table(stream: DataFrame, relation: DataFrame, lookup: Lookup) -> DataFrame:
     """Join with a table by Spark's own join, which keeps no state."""
-    # New names make other columns, even if both come from one DataFrame.
+    # With new names, columns differ even if both sides come from one DataFrame.
     places = {
         name: f"__shedjoin_r{place}" for place, name in enumerate(relation.columns)
     }

@@ -1,9 +1,10 @@
 """The stateful operator: one call per shard and micro-batch.
 
-Spark has two interfaces for such an operator. The one over rows collects all rows of a
-call before it sends the first. The one over pandas frames sends every frame as soon as
-it is made. So the joined rows of a frequent key never have to fit into memory. Here a
-frame has a few binary cells, and the rows themselves never pass through pandas.
+Spark has two interfaces for such an operator. The interface for rows collects all rows
+of a call before it sends the first. The interface for pandas frames, which is used
+here, sends every frame as soon as it is made. So the joined rows of a frequent key
+never have to fit into memory. A frame has only a few cells, which are binary: rows
+themselves never pass through pandas.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 _NUMBER = StructType([StructField("number", LongType())])
 _BLOB = StructType([StructField("blob", BinaryType())])
 _FRAME_BLOBS = 16
-"""Blobs of results in a frame: several share its cost, and it stays small."""
+"""Blobs of results in a frame: enough to share its cost, but few enough for memory."""
 
 
 class MapStateBlobs:
@@ -55,7 +56,7 @@ class MapStateBlobs:
         self._new = new
 
     def get(self, number: int) -> bytes | None:
-        """Give a blob, or None."""
+        """Give a blob, or None if it is not stored."""
         if self._new and not self._state.exists():
             return None
         stored = self._state.getValue((number,))
@@ -71,7 +72,7 @@ class MapStateBlobs:
 
 
 class JoinProcessor(Shipped, StatefulProcessor):
-    """Joins the blobs of a shard with its residents.
+    """Joins the arrivals of a shard, which come as blobs, with its residents.
 
     Parameters
     ----------
@@ -141,8 +142,8 @@ class JoinProcessor(Shipped, StatefulProcessor):
     def _run(
         self, number: int, blobs: list[Blob], timer: TimerValues, *, woken: bool = False
     ) -> Iterator[pd.DataFrame]:
-        # The driver also loads this module, for the schema of the state. It needs no
-        # compiled kernels, and without them it starts half a second faster.
+        # The driver also loads this module, for the schema of the state. The driver
+        # needs no compiled kernels, and starts half a second faster without them.
         from shedjoin.spark.copies import Owner
         from shedjoin.spark.shard import SparkShard
 

@@ -25,7 +25,7 @@ from shedjoin.spec.window import Duration, parse_duration
 from shedjoin.versions.folder import Begin, Description, VersionFolder
 
 _STALE = 3
-"""Number of intervals that may pass without a reading."""
+"""By default, a table is stale after this number of intervals without a reading."""
 
 
 def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
@@ -67,7 +67,7 @@ def polled_relation(  # noqa: PLR0913  (one function; all else by keyword)
 def _table(
     read: Read, folder: VersionFolder, change: str, at: str
 ) -> tuple[SparkSession, StructType]:
-    """The session and the columns; at a restart, the database need not be available."""
+    """The session and the columns. At a restart, the table is not read for them."""
     known = folder.description()
     session = SparkSession.getActiveSession()
     if known is not None and session is not None:

@@ -21,10 +21,10 @@ from shedjoin.versions.watch import Watch
 
 try:
     from pyspark.sql.streaming.datasource import SupportsTriggerAvailableNow
-except ImportError:  # PySpark 4.1: all that is there becomes one micro-batch
+except ImportError:  # PySpark 4.1: all versions become one micro-batch
 
     class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
-        """Stands in for the class, which PySpark 4.1 does not have."""
+        """Replaces a class that PySpark 4.1 does not have."""
 
 
 FORMAT = "shedjoin_polled"
@@ -71,10 +71,10 @@ class PolledReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {_VERSION: 0, _FOLDER: self._folder.name}
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """Read up to the present version; other sources still cut their micro-batches.
+        """Read up to the present version, and no versions that come later.
 
-        If one source of a query does not have this method, all input becomes a single
-        micro-batch.
+        If one source of a query did not have this method, all input of the query would
+        become a single micro-batch, including that of other sources.
         """
         self._until = self._watch.version()
 
@@ -83,7 +83,7 @@ class PolledReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         start: object = None,  # noqa: ARG002  (PySpark 4.1 gives neither, and there
         limit: object = None,  # noqa: ARG002   is no use for them)
     ) -> Offset:
-        """The newest version; waits until the table was read recently."""
+        """The newest version. Waits for the next reading if the last one is too old."""
         until = self._watch.version() if self._until is None else self._until
         return {_VERSION: until, _FOLDER: self._folder.name}
 

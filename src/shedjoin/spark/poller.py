@@ -25,7 +25,7 @@ _LETTERS = 500
 
 
 class Poller(Thread):
-    """Writes versions of what ``read`` gives, until it is stopped or the session ends.
+    """Writes the versions of a table, until it is stopped or the session ends.
 
     Errors are recorded in the folder, and polling goes on. While another driver writes
     to the folder, this thread only waits.
@@ -124,7 +124,7 @@ def stop_polling(path: Path) -> bool:
 
 @atexit.register
 def _stop_all() -> None:
-    """Stop before the interpreter exits: a thread that still reads would abort that."""
+    """Stop before the interpreter exits, since a reading thread would make it abort."""
     with _pollers_lock:
         for path in list(_pollers):
             _stop(path)

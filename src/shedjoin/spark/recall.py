@@ -32,11 +32,12 @@ _RECALLS = {
         "so_far_importance_variance",
     ),
 }
-"""Counts behind each recall: results, missing results, and the variance of these."""
+"""Counts from which each recall is computed: results, missing results, and the variance
+of the missing results."""
 
 
 def recall_columns(total: Mapping[str, Column]) -> list[Column]:
-    """Recalls with their intervals, null if not known, and the state in words.
+    """Recalls with their intervals (null if unknown), and their state in words.
 
     ``total`` are the counts over all shards. The formulas are those of
     :func:`shedjoin.spec.recall.recall_of`, as Spark expressions.

@@ -1,4 +1,4 @@
-"""A relation on Spark: changes as packed rows, or all of it sent to the workers."""
+"""A relation on Spark: its changes are packed, or all its rows are sent to workers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SHARD = "__shedjoin_shard"
 _HASHES = (LEFT_KEY, RIGHT_KEY)
 _ORDER = (LEFT_KEY, RIGHT_KEY, BEGIN, END, TOLD)
 _KEPT = 8
-"""Most relations that a worker keeps; those of stopped queries stay for a while."""
+"""Limit of the relations that a worker keeps, including those of stopped queries."""
 
 
 class RelationPacker(Shipped):
@@ -60,7 +60,7 @@ class RelationPacker(Shipped):
 class SentRelation(Shipped):
     """A relation that does not change, as it is sent to the workers.
 
-    A worker decodes it once, for all its tasks.
+    A worker decodes the relation once, for all its tasks.
     """
 
     def __init__(self, rows: pa.RecordBatch, routes: Routes) -> None:
@@ -132,7 +132,7 @@ def _sent(relation: DataFrame, spec: JoinSpec) -> SentRelation:
     parts = [_packed_rows(batch, spec) for batch in table.to_batches()]
     empty = _packed_rows(pa.RecordBatch.from_pylist([], table.schema), spec)
     rows = pa.concat_batches([empty, *parts])
-    # Sorted, so that the same relation gives the same bytes in any order of reading.
+    # Rows are sorted, so that the order in which they are read does not matter.
     order = [name for name in _ORDER if name in rows.schema.names]
     rows = rows.sort_by([(name, "ascending") for name in order])
     return SentRelation(rows, Routes.of(rows, spec.shards))
@@ -147,7 +147,7 @@ def _packed_rows(batch: pa.RecordBatch, spec: JoinSpec) -> pa.RecordBatch:
 
 
 def _usable(relation: DataFrame, spec: JoinSpec) -> DataFrame:
-    """Columns named by position, since names may have dots, and the hashes of keys."""
+    """Name columns by position, since names may have dots, and add hashes of keys."""
     own = _of(spec)
     places = {name: f"c{place}" for place, (name, _) in enumerate(own.columns)}
     frame = relation.select([quoted(relation, name) for name in places]).toDF(
@@ -156,7 +156,7 @@ def _usable(relation: DataFrame, spec: JoinSpec) -> DataFrame:
     if not spec.direct:
         for side, keys in enumerate(own.keys):
             columns = [F.col(places[key]) for key in keys]
-            if side >= len(spec.streams):  # here nulls are values; Spark skips them
+            if side >= len(spec.streams):  # nulls are values, but xxhash64 skips them
                 columns += [column.isNull() for column in columns]
             frame = frame.withColumn(_HASHES[side], F.xxhash64(*columns))
     return frame

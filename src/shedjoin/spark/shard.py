@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class SparkShard:
-    """Runs the step of one shard against Spark's state store.
+    """Runs the step of one shard, whose state is in Spark's state store.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class SparkShard:
     owner : Owner
         The shard, the join and the query.
     blobs : Blobs
-        Its stored state.
+        The stored state of the shard.
     handle : StatefulProcessorHandle
         Sets the timer of the shard.
     settings : CopySettings
@@ -88,9 +88,8 @@ class SparkShard:
     ) -> Running:
         """Join one micro-batch, write what it changed, and set the next timer.
 
-        ``woken`` says that the timer of the shard makes the call: the engine then
-        deletes that timer itself. ``messages`` is None in a join without a control
-        folder.
+        ``woken`` is True if the timer of the shard makes the call. Spark then deletes
+        this timer itself. ``messages`` is None in a join without a control folder.
         """
         before = stored_directory(self._blobs, self._spec)
         if messages is not None:
@@ -107,8 +106,8 @@ class SparkShard:
     def _steer(self, before: Directory | None, messages: Messages) -> None:
         """Apply the settings of all messages, including those of this micro-batch.
 
-        They hold for the whole micro-batch, and are stored with the state that it
-        changes.
+        The settings hold for the whole micro-batch. They are stored with the state that
+        the micro-batch changes.
         """
         started = self._spec
         record = Record.of({} if before is None else before.control)
@@ -122,9 +121,10 @@ class SparkShard:
         """Join a micro-batch on this node's copy of the state, or on a new copy.
 
         Joined rows are emitted as they are found, long before the state is written. If
-        the task fails, the engine keeps neither of them. If files of this node fail,
-        the micro-batch is repeated in memory, and batches that were emitted before are
-        skipped: a step gives the same batches every time.
+        the task fails, Spark keeps neither these rows nor the state. If a file of this
+        node cannot be read or written, the micro-batch is repeated in memory. Batches
+        that were emitted before are then skipped. This is possible because a step gives
+        the same batches every time.
         """
         former = "" if before is None else before.token
         given = 0
@@ -168,7 +168,8 @@ class SparkShard:
     def _pass_time(self, before: Directory, watermark_ms: int) -> Report:
         """Store the watermark in a shard without residents and without arrivals.
 
-        Only the first shard reports it: a report costs as much as all the rest.
+        Only the first shard reports the watermark, because a report takes as long as
+        all other work of such a shard.
         """
         written = pass_time(
             before, self._spec, self._blobs, watermark_ms, self.record.facts()
@@ -199,10 +200,10 @@ class SparkShard:
     def _set_timer(
         self, before: Directory | None, watermark_ms: int, *, woken: bool
     ) -> None:
-        """Set a timer that calls this shard when the watermark moves, rows or not.
+        """Set a timer to call this shard when the watermark moves, even without rows.
 
         The shard must then drop the rows that expire. It must also know the watermark
-        of every micro-batch, to find the late rows of the next one.
+        of every micro-batch, to find the late rows of the next micro-batch.
         """
         if before is None:
             self._handle.registerTimer(max(0, watermark_ms) + 1)
@@ -213,6 +214,9 @@ class SparkShard:
 
 
 def bucket_seed(query: str, shard: int) -> int:
-    """Seed of the buckets of a new state; clients cannot know it, as it is secret."""
+    """Seed of the hash buckets of a new state.
+
+    Senders of rows do not know it, so they cannot choose keys that share a bucket.
+    """
     digest = sha256(f"{query} {shard}".encode()).digest()
     return int.from_bytes(digest[:8], "big", signed=True)

@@ -1,11 +1,11 @@
 """Shard numbers that Spark's hash partitioning spreads evenly.
 
 Spark sends grouping key ``k`` to partition ``pmod(murmur3(k), partitions)``. The keys
-0, 1, 2, ... would be spread at random: of four keys, three may go to one partition and
-one to another. So the smallest keys are used that fill all partitions equally. This
-holds if the number of partitions is the number of shards, or divides it. The keys
-depend on the number of shards alone, because a checkpoint must find its shards under
-the same keys whatever the settings of the session are. Zero is always among them.
+0, 1, 2, ... would be spread at random: three of four keys may go to one partition, and
+one to another. So the smallest keys are used that fill all partitions equally. They do
+so if the number of partitions equals the number of shards or divides it. The keys
+depend only on the number of shards, because a restarted query must find its shards
+under the same keys, whatever the settings of the session are. Zero is always a key.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _MASK = 0xFFFFFFFF
 
 
 def shard_numbers(shards: int) -> list[int]:
-    """Grouping keys of the shards, in order: one for each of as many partitions."""
+    """Grouping keys of the shards, one for each of ``shards`` partitions, in order."""
     numbers: dict[int, int] = {}
     candidate = 0
     while len(numbers) < shards:

@@ -1,8 +1,8 @@
 """Objects that the driver sends to executors, with the version of this package.
 
-Executors have their own installation of this package. If that is another version, the
-objects of the driver may not fit. The executor then raises an error that says so,
-before anything else.
+Executors have their own installation of this package. If its version differs from that
+of the driver, the objects may not fit. The executor then raises an error that names
+both versions, before it does anything else.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Shipped:
 
 
 def unpacked(version: str, content: bytes) -> object:
-    """Rebuild an object of the driver; refuse one of another version."""
+    """Rebuild an object of the driver; refuse an object of another version."""
     if version != VERSION:
         raise VersionMismatchError(
             f"the driver runs shedjoin {version}, this executor has {VERSION}.",

@@ -20,7 +20,7 @@ HELD_BYTES = 32 << 20
 class Spool:
     """The blobs of one shard and micro-batch.
 
-    Blobs are joined in an order of their own, so all of them must be there before the
+    Blobs are sorted before they are joined, so all of them must have come before the
     first is joined. The file has no name, so it disappears with the process.
     """
 

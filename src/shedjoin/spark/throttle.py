@@ -24,9 +24,9 @@ from shedjoin.spec.throttle import OPEN, Throttle
 log = logging.getLogger("shedjoin")
 
 _LEAST = 0.01
-"""Least share from which the number of all results is extrapolated."""
+"""Below this share, the number of all results is extrapolated from this share."""
 _CLOSER = 0.8
-"""A share below this part of the last one sent is sent at once."""
+"""A new share is sent at once if it is below this part of the share sent before."""
 
 
 def keep_time(
@@ -39,8 +39,8 @@ def keep_time(
 ) -> None:
     """Make the driver watch the micro-batches of a join, and send it throttles.
 
-    ``looks`` says that work is saved by comparing fewer residents, not by storing fewer
-    rows.
+    If ``looks`` is True, work is saved by comparing fewer residents, not by storing
+    fewer rows.
     """
     if control is None:
         raise ParameterError(
@@ -57,18 +57,18 @@ def keep_time(
 class _Timekeeper(ProgressListener):
     """Compares the time of micro-batches with the budget, and sends throttles.
 
-    Nothing is lost if the driver fails: the throttle in force is in the state, and
-    costs are learned anew in a few micro-batches.
+    If the driver fails, nothing is lost: the throttle in force is in the state, and
+    costs are learned again in a few micro-batches.
     """
 
     session: SparkSession
-    """The session: Spark sets a listener's own ``spark`` under Connect only."""
+    """The session. Spark itself sets the session of a listener only under Connect."""
 
     budget: Budget
     """The budget of the latest definition of the join."""
 
     looks: bool
-    """Whether it joins by predicates."""
+    """Whether the join is by predicates."""
 
     def __init__(self, control: Control, name: str) -> None:
         super().__init__(control, name)
@@ -94,8 +94,9 @@ class _Timekeeper(ProgressListener):
     def _interval(self, progress: StreamingQueryProgress) -> float | None:
         """Seconds between triggers; None if there is no interval, or if it is unknown.
 
-        Spark has no public method for it, so it is read from the query in the JVM. If
-        that is not possible, as under Spark Connect, the budget must be a duration.
+        Spark has no public method for the interval, so it is read from the query in the
+        JVM. If this is not possible, as under Spark Connect, the budget must be a
+        duration.
         """
         try:
             query = self.session.streams.get(str(progress.id))
@@ -145,17 +146,17 @@ class _Query:
         share = (Throttle(**told) if isinstance(told, dict) else OPEN).share
         first = self._started is None
         seen = self._observed(progress, counts, share)
-        if first:  # its time includes the start of workers and the restored state
+        if first:  # its time includes starting workers and restoring state
             return
         interval = self._interval or 0.0
         throttle = self._throttling.adapt(seen, target, interval)
-        # Names that ``Control`` gives are in the order of time. A record drops old
-        # entries: after many messages, the one that was sent may not be in it.
+        # ``Control`` gives messages names that sort by time. Names are compared because
+        # a record drops old entries, so the sent message may not be in the record.
         names = (e.name for e in record.entries if len(e.name) == len(self._sent))
         answered = max((name for name in names if name[:1].isdigit()), default="")
-        # A message that is not applied yet will be in force soon: a second one would
-        # change the throttle twice. But a much smaller share is sent at once: while a
-        # query is behind, every micro-batch is longer than the one before.
+        # A message that is not applied yet will be in force soon. A second message
+        # would change the throttle twice. But a much smaller share is sent at once,
+        # because while a query is behind, its micro-batches get longer and longer.
         closer = throttle is not None and throttle.share < _CLOSER * self._asked
         if throttle is not None and (self._sent <= answered or closer):
             sent = {name: getattr(throttle, name) for name in throttle.__slots__}

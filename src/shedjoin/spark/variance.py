@@ -1,9 +1,9 @@
 """Variances and intervals as Spark expressions.
 
 Names of sums have numbers. ``weighted3`` is the sum A of quantity 3 over a cluster, and
-``total3`` is that sum over a window. ``variance2_1`` is the coefficient of R in the
-variance of aggregate 2. Every step below is a projection of its own, so that its values
-are computed once and not copied into each expression that uses them.
+``total3`` is that sum over a window. ``variance2_1`` is the coefficient of the ratio R
+in the variance of aggregate 2. Every step below is a projection of its own. Otherwise,
+Spark would copy its values into each expression that uses them, and compute them again.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from shedjoin.sampling.horvitz_thompson import (
 )
 
 _RESIDUE = 1e-6
-"""Part of its terms below which the variance of a ratio is not squared: most of it is
-then rounding error, and does not show which clusters weigh most."""
+"""If the variance of a ratio is below this part of its terms, most of it is rounding
+error. Effective clusters are then not computed from it."""
 
 
 class Term(NamedTuple):
-    """One aggregate: its number, and those of its quantities."""
+    """One aggregate: its number, and the numbers of its quantities."""
 
     place: int
     numerator: int
@@ -87,9 +87,10 @@ def cluster_sums(plan: Plan) -> Iterator[Column]:
 
 
 def window_sums(plan: Plan) -> Iterator[Column]:
-    """Sums over the clusters of a window; the weight is infinite if one is marked.
+    """Sums over the clusters of a window, and their greatest weight.
 
-    A column of its own for the mark would change the stored state of running queries.
+    If a cluster is marked, this weight is infinite. The mark has no column of its own,
+    because such a column would change the stored state of running queries.
     """
     weight = F.when(_in_doubt(), math.inf).otherwise(F.col("weight"))
     yield F.max(weight).alias("weight")
@@ -131,7 +132,7 @@ def with_intervals(
 
 
 def interval(term: Term, name: str) -> Iterator[Column]:
-    """The columns of an aggregate; a count is never below the number of rows seen."""
+    """The columns of an aggregate. The low end of a count is at least the rows seen."""
     value, half = F.col(f"value{term.place}"), F.col(f"half{term.place}")
     low = value - half
     if term.is_count:
@@ -161,9 +162,9 @@ def nothing_lost() -> Column:
 
 
 def _in_doubt() -> Column:
-    """Whether a cluster is marked: results like its own may have had no chance.
+    """Whether a cluster is marked: similar results may have had no chance to be kept.
 
-    If clusters are not numbers, the user has made them, and none is marked.
+    If clusters are not numbers, the user has made them, and no cluster is marked.
     """
     return F.col("cluster").try_cast("long") < 0
 
@@ -178,7 +179,7 @@ def _value(term: Term) -> Column:
         return total
     if term.denominator is not None:
         total = total / F.col(f"total{term.denominator}")
-    # Computed only if needed: a division by zero is an error in Spark.
+    # Without rows, the ratio is not computed: Spark raises an error on division by 0.
     return F.when(F.col(f"seen{term.numerator}") > 0, total)
 
 

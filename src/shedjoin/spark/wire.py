@@ -58,7 +58,7 @@ shard costs altogether.
 
 
 STEERED = StructType([*JOINED.fields, StructField("record", StringType())])
-"""The same for a join with a control folder: one row has the record of messages."""
+"""The output in a join with a control folder. One row has the record of messages."""
 
 _RULES = {
     ("key", "rows"): "key",
@@ -69,7 +69,7 @@ _RULES = {
     ("relation", "rows"): "key",
     ("relation", "copies"): "shard",
 }
-"""What decides to which shards rows go, and to which shards copies of rows go."""
+"""What decides to which shards rows go, or copies of rows."""
 
 
 class Routing(Protocol):
@@ -87,8 +87,8 @@ class Packing(NamedTuple):
     The ``name`` of the join distinguishes equal joins in a query. Otherwise Spark would
     shuffle their input once, and the second join would get no watermark. With ``beat``,
     the first task of the stage also sends every shard an empty row. So in a micro-batch
-    with data, each shard gets the watermark, even if it gets no rows of its own. It
-    needs the watermark to find the late rows of the next micro-batch. Rows are
+    with data, each shard gets the watermark, even if it gets no rows of its own. Shards
+    need the watermark to find the late rows of the next micro-batch. Rows are
     ``weighed`` if a column of importance follows their own columns. If a join is
     ``steered``, its rows are counted, since a control message may give it a budget
     later.
@@ -102,9 +102,9 @@ class Packing(NamedTuple):
 
 
 class Packer(Shipped):
-    """The function of the map stage: rows of one stream into blobs by shard.
+    """The function of the map stage that packs rows of one stream into blobs by shard.
 
-    Its name in the plan that ``explain`` prints says how rows find their shards.
+    ``explain`` prints its name in the plan. The name says how shards are chosen.
     """
 
     def __init__(

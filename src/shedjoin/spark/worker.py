@@ -12,11 +12,11 @@ from pyspark import TaskContext
 def settle_worker(role: str) -> None:
     """Exclude all loaded objects from garbage collection, once per ``role``.
 
-    A reused worker runs a full collection after every task. With pyarrow, pandas and
-    numba loaded, it visits half a million objects that are never freed, which takes
-    some 60 ms of every task. Objects that are excluded (frozen) are skipped. Workers
-    change roles, and each role loads its own modules. For example, a worker that has
-    packed rows may join rows next, and loads numba only then.
+    A reused worker runs a full collection after every task. If pyarrow, pandas and
+    numba are loaded, the collection visits half a million objects that are never freed.
+    This takes some 60 ms of every task. Objects that are excluded (frozen) are skipped.
+    Workers change roles, and each role loads its own modules. For example, a worker
+    that has packed rows may join rows next, and loads numba only then.
     """
     del role  # the argument is the key of the cache
     gc.collect()

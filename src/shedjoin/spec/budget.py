@@ -35,20 +35,20 @@ class Budget:
     """Limits on the memory and the time of a join, over all shards and streams.
 
     The join stays exact until the budget is used up. If keys decide which shard a row
-    goes to, the shards share the budget, and those with popular keys get more of it. At
-    the end of every micro-batch all shards together hold no more than the budget. For
-    two streams joined by key columns, memory and time can be limited together.
+    goes to, the shards share the budget, and shards with frequent keys get more of it.
+    At the end of every micro-batch, all shards together hold no more than the budget.
+    For two streams joined by key columns, memory and time can be limited together.
 
     Parameters
     ----------
     rows : int, optional
         Most rows that the join may hold.
     memory : str or int, optional
-        Most bytes that the join may hold, such as ``"512 MB"`` or ``"2 GiB"``: payload,
-        the columns that it searches, and index. ``MostResults`` and ``MostImportant``
-        then keep the rows that bring most per byte. What the join learns comes on top:
-        1 to 3 MB for each shard with two streams, depending on the keys, and up to 6 MB
-        with five.
+        Most bytes that the join may hold, such as ``"512 MB"`` or ``"2 GiB"``. They
+        include the payload of rows, the columns that are searched, and the index.
+        ``MostResults`` and ``MostImportant`` then keep the rows that bring most per
+        byte. What the join learns takes additional memory: 1 to 3 MB for each shard
+        with two streams, depending on the keys, and up to 6 MB with five.
     cpu : float or str, optional
         Time that a micro-batch may take: a part of the trigger interval, such as 0.7,
         or a duration, such as ``"3 seconds"``. A query without a trigger interval needs
@@ -59,15 +59,15 @@ class Budget:
         whichever stream it belongs to.
     recall : float, optional
         Recall of the results to keep, with ``rows`` or ``memory`` as the upper limit.
-        The join then holds about the least memory that keeps this recall. It estimates
-        that memory again for every micro-batch, once two windows have passed, and uses
-        at least a 64th of the upper limit. Every shard keeps the recall by itself, so
-        several shards need more memory than one: in a measurement, 4 shards needed 1.4
-        times as much.
+        The join then holds about the least memory that keeps this recall, but at least
+        a 64th of the upper limit. After the first two windows, it estimates this memory
+        again for every micro-batch. Every shard keeps the recall by itself, so several
+        shards need more memory than one: in a measurement, 4 shards needed 1.4 times as
+        much.
     by_shard : sequence of float, optional
-        Part of each shard, if the division is to be fixed. The parts add up to 1. By
-        default shards share the budget by the rows that arrive, or equally if no key
-        decides where rows go.
+        Part of the budget for each shard, if the division is to be fixed. The parts add
+        up to 1. By default, shards share the budget by the rows that arrive, or equally
+        if no key decides to which shard rows go.
 
     Examples
     --------
@@ -164,7 +164,7 @@ class Budget:
         return self.memory is not None
 
     def by_pool(self, usable: int, streams: int) -> tuple[int, ...]:
-        """Divide what a shard may use among pools; without ``split`` the first has all.
+        """Divide a shard's budget among pools; without ``split``, the first has all.
 
         >>> Budget(rows=9, split=0.3).by_pool(9, 2), Budget(rows=9).by_pool(9, 2)
         ((3, 6), (9, 0))

@@ -17,10 +17,10 @@ class Cells:
     """Ranges of values that spread a join by :class:`Band` over shards.
 
     A join by distance without a key is spread over shards by value. Each row of the
-    first stream goes to the cell of its value. Rows of the other streams go to every
-    cell in which a row near them could lie, so each result is found once. If a cell has
-    several ``pieces``, each piece gets a part of the rows of the first stream and all
-    rows of the others. :func:`shedjoin.cells_of` finds cells from a sample of the
+    first stream goes to the cell of its value. A row of another stream goes to every
+    cell that may contain a match, so each result is found once. If a cell has several
+    ``pieces``, each piece gets a part of the rows of the first stream and all rows of
+    the other streams. :func:`shedjoin.cells_of` finds cells from a sample of the
     values.
 
     Parameters
@@ -70,7 +70,7 @@ class Cells:
 
 
 def _number(value: object) -> float:
-    """Convert to a plain number. 1 and 1.0 become equal: a digest is made of them."""
+    """Convert to a plain number. 1 and 1.0 become equal, since a digest is taken."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise ParameterError(
             f"cells have {value!r}, which is no number.",

@@ -27,9 +27,9 @@ class Identity(NamedTuple):
 def identity_of(spec: JoinSpec, terms: tuple[tuple[object, ...], ...]) -> Identity:
     """Digest of a join, with the facts that it is made of.
 
-    It is cached, since every shard needs it several times in every micro-batch. The
-    code of functions in predicates is not part of it, because every task gets new
-    copies of these functions.
+    The result is cached, since every shard needs it several times in every micro-batch.
+    The code of functions in predicates is not part of the digest, because every task
+    gets new copies of these functions.
     """
     facts = asdict(spec)
     for name in _FREE:
@@ -49,7 +49,7 @@ def identity_of(spec: JoinSpec, terms: tuple[tuple[object, ...], ...]) -> Identi
 
 
 def differences(stored: str, current: str) -> list[str]:
-    """List how a stored join differs from that of the query, in words.
+    """List how a stored join differs from the join of the query, in words.
 
     Examples
     --------

@@ -64,10 +64,11 @@ class ByRange:
     column : str
         Column with the values.
     edges : sequence of numbers
-        In ascending order. A value on an edge belongs to the range above it.
+        Limits between the ranges, in ascending order. A value on an edge belongs to the
+        range above it.
     weights : sequence of float
-        One weight below the first edge, one between each two edges, and one from the
-        last edge on.
+        One weight for values below the first edge, one for each range between two
+        edges, and one for values from the last edge on.
 
     Examples
     --------
@@ -115,7 +116,7 @@ class Importances:
 def by_stream(
     importance: object, columns: Mapping[str, Sequence[str]], fold: Fold = str
 ) -> list[Any]:
-    """Importance of each stream. A single column is that of each stream that has it.
+    """Importance of each stream. A single column is for all streams that have it.
 
     >>> by_stream({"b": "bid"}, {"a": ["x"], "b": ["bid"]})
     [None, 'bid']
@@ -201,6 +202,6 @@ def importance_of(source: Source | None, rows: pa.RecordBatch) -> FloatArray:
 
 
 def _column(importance: object) -> str | None:
-    """Name of the column, or None. A Spark Column seems to have every attribute."""
+    """Name of the column, or None. A Spark Column seems to have any attribute."""
     column = getattr(importance, "column", importance)
     return column if isinstance(column, str) else None

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from shedjoin.errors import ColumnError, ParameterError
 
 Fold: TypeAlias = Callable[[str], str]
-"""Function that is applied to names before they are compared; ``str`` for none."""
+"""Function that is applied to names before they are compared; ``str`` has no effect."""
 
 SIDES = ("left", "right")
 """Names of the streams of a join of two."""
@@ -70,7 +70,7 @@ def output_columns(
     suffixes: Sequence[str],
     fold: Fold = str,
 ) -> tuple[OutputColumn, ...]:
-    """Name the columns of the result, given those of each stream and its keys.
+    """Name the columns of the result, given the columns and keys of each stream.
 
     As in Spark's own join by name, keys that have the same name in all streams come
     first, each as one column. The other columns follow, stream by stream. If several

@@ -11,7 +11,7 @@ from shedjoin.errors import ParameterError
 from shedjoin.spec.keys import SIDES
 
 OnEach: TypeAlias = str | Sequence[str] | Mapping[str, str | Sequence[str]]
-"""Key columns: the same for all streams, or those of each."""
+"""Key columns: the same for all streams, or the key columns of each stream."""
 
 FEWEST, MOST = 2, 5
 _Value = TypeVar("_Value")
@@ -73,7 +73,7 @@ def stream_keys(on: object, names: Sequence[str]) -> tuple[tuple[str, ...], ...]
 
 
 def _maps_columns(on: Mapping[str, object], names: Sequence[str]) -> bool:
-    """Whether a mapping may map columns of the left stream to those of the right."""
+    """Whether a mapping may map columns of the left stream to columns of the right."""
     return bool(on) and not set(on) & set(names) and len(names) == len(SIDES)
 
 

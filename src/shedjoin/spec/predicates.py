@@ -23,7 +23,7 @@ Test: TypeAlias = Callable[..., BoolArray]
 
 @dataclass(frozen=True, slots=True, init=False)
 class Band:
-    """All pairs of rows lie within ``eps`` of each other: ``abs(a.x - b.x) <= eps``.
+    """Values of all rows lie within ``eps`` of each other: ``abs(a.x - b.x) <= eps``.
 
     Both ends are included. As in Spark SQL, a null, a NaN or an infinity is near no
     value. Integers are subtracted without overflow.
@@ -31,9 +31,9 @@ class Band:
     Parameters
     ----------
     column : str or dict
-        A column of numbers, dates or timestamps: the same in all streams, or that of
-        each stream by its name. In a join of two, the streams are called ``"left"`` and
-        ``"right"``.
+        A column of numbers, dates or timestamps that all streams have, or a dict with
+        the column of each stream. In a join of two, the streams are called ``"left"``
+        and ``"right"``.
     eps : number, str or timedelta
         Greatest distance between two values; a duration for timestamps and dates.
 
@@ -97,8 +97,8 @@ class Where:
     ``Where("a.x", "<", "b.y")`` compares as Spark SQL does: a NaN equals a NaN and is
     greater than all numbers, minus zero equals zero. ``Where(function, "a.x", "b.y")``
     takes any columns of two or more streams. The function gets their values as numpy
-    arrays of the same length, and returns one truth value for each element. It must
-    depend on the values alone: if a micro-batch is repeated, it is called again.
+    arrays of the same length, and returns one truth value for each element. The result
+    must depend on the values alone, since a repeated micro-batch calls it again.
 
     A row with a null in one of the columns matches nothing.
 

@@ -1,4 +1,4 @@
-"""The recall: how much of the exact result was emitted, and how certain that is."""
+"""The recall: how much of the exact result was emitted, with its uncertainty."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import NamedTuple
 EXACT, ESTIMATED, NOTHING_FOUND = 0, 1, 2
 OTHER_BUDGET, PREDICATE, FAR_CELLS, LATE_RELATION, UNSTEADY, DROPPED = range(3, 9)
 """Codes of the state of a recall: exact, estimated, and reasons why it is unknown.
-If shards have different codes, the greatest one counts."""
+If shards have different codes, the greatest code is reported."""
 WITHIN = 2.04
 """Half width of a 95 % interval, in standard deviations. It is taken from Student's
-distribution, since a variance is estimated from 32 groups of keys."""
+distribution, since the variance is estimated from 32 groups of keys."""
 MIXED = 0.02
 """If the missing importance is below zero by more than this part of the importance
-found, there are importances of both signs: an estimate alone is not as far off."""
+found, importances of both signs occur. The error of an estimate alone is smaller."""
 STATES = {
     EXACT: "exact",
     ESTIMATED: "estimated",
@@ -32,7 +32,7 @@ STATES = {
     DROPPED: "unknown: rows that could still match were dropped by a policy that is "
     "no longer in force",
 }
-"""The codes in words."""
+"""Each code in words."""
 
 
 class Recall(NamedTuple):
@@ -47,7 +47,7 @@ UNKNOWN = Recall(None, None, None)
 
 
 def state_code(code: int, measured: float, missed: float) -> int:
-    """The code to report: an estimate is unknown if nothing was found or missed."""
+    """The code to report. If no result was found or missed, the recall is unknown."""
     if code == ESTIMATED and measured <= 0.0 and missed <= 0.0:
         return NOTHING_FOUND
     return code
@@ -67,7 +67,8 @@ def recall_of(
     missed, variance : float
         Estimated number of missing results, and the variance of this estimate.
     signed : bool, default False
-        Whether these are importances. If those have both signs, there is no recall.
+        Whether the numbers are importances. If importances have both signs, there is no
+        recall.
 
     Examples
     --------

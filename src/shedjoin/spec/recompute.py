@@ -10,15 +10,15 @@ from shedjoin.spec.window import Duration, parse_duration
 
 @dataclass(frozen=True, slots=True)
 class Amortised:
-    """Compute scores again after a number of sheds that is a part of the residents.
+    """Compute scores again when a part of the residents has been shed.
 
     The cost per arrival is then constant.
 
     Parameters
     ----------
     part : float, default 0.25
-        With 0.25, every score is computed again four times while the window turns
-        over once.
+        With 0.25, all scores are computed again four times while as many rows are shed
+        as there are residents.
     """
 
     part: float = 0.25
@@ -37,7 +37,7 @@ class Amortised:
 
 @dataclass(frozen=True, slots=True)
 class Successive:
-    """Compute scores again at every shed, as in the papers, for O(residents) each."""
+    """Compute scores again at every shed, as in the papers: O(residents) each time."""
 
     def sheds(self, residents: int) -> int:
         """Number of sheds until scores are computed again."""
@@ -68,13 +68,13 @@ class Every:
 class Adaptive:
     """Compute scores again when the importance of results falls.
 
-    It has fallen if the importance gained in the last ``span`` instants is below
-    ``1 - tolerance`` times that of the ``span`` instants before.
+    The importance has fallen if the sum over the last ``span`` instants is below
+    ``1 - tolerance`` times the sum over the ``span`` instants before.
 
     Parameters
     ----------
     tolerance : float, default 0.1
-        Part of the importance by which it may fall.
+        Part by which the importance may fall.
     instant : duration, default "1 second"
         Length of an instant.
     span : int, default 5

@@ -20,9 +20,9 @@ TOLD = "__shedjoin_told"
 """Hash of the columns that results contain. Rows that differ in them are different
 rows."""
 DELETED = "__shedjoin_deleted"
-"""Whether the row is a deletion: it ends other rows, at its own end."""
+"""Whether the row is a deletion. A deletion ends other rows at the time of its end."""
 ALWAYS_US = 1 << 62
-"""After all times; its negative is before all times."""
+"""A time after all others. Its negative is a time before all others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class RelationSpec:
         null is no limit.
     change : str, optional
         Column with the kind of a change, ``"insert"`` or ``"delete"``. The column
-        ``begin`` has its time.
+        ``begin`` has the time of the change.
     delay_us : int
         Time for which rows of a stream wait for relation rows, beyond the watermark.
     fixed : bool

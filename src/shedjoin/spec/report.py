@@ -19,7 +19,7 @@ class Report:
 
     ``seen`` is the sum of ``late`` rows, rows that were shed on arrival, and ``stored``
     rows. ``stored`` rows are residents until they expire or are shed. ``resident`` rows
-    are those that a coming arrival could still match. ``shed`` counts all rows of a
+    are those that a later arrival could still match. ``shed`` counts all rows of a
     stream that were shed. The following counts give the reasons, over all streams.
     ``unadmitted`` and ``unretained`` rows were dropped on arrival because the policy
     did not admit or retain them. ``refused`` rows were worth less than all residents.
@@ -27,19 +27,19 @@ class Report:
     only rows out of order could still match them. ``spent`` rows were in a uniform
     sample that contains none of their later matches.
 
-    ``importance`` is that of the results. Lifetimes are in seconds, over all rows that
-    left.
+    ``importance`` is the total importance of the results. Lifetimes are in seconds,
+    summed over all rows that left.
 
     All shards together may hold ``budget`` rows or bytes at the end of the micro-batch.
 
-    ``measured`` results were emitted. ``missed`` estimates how many results of the
-    exact join are missing, and has a variance. The same counts exist for importance.
-    ``recall_code`` is the state of the recall: see ``recall_state``. Fields that begin
-    with ``so_far`` are sums over all micro-batches whose recall was known. An exact
-    join would now hold ``needed_rows`` rows. They would take ``needed_bytes``, counted
-    as in the ``state_bytes`` of an exact join. The fields from ``expected_quarter`` on
-    are the results to expect with other budgets, out of ``expected_of`` results: see
-    ``recall_at``.
+    ``measured`` results were emitted. ``missed`` is an estimate of how many results of
+    the exact join are missing, and ``missed_variance`` is its variance. The same counts
+    exist for importance. ``recall_code`` is the state of the recall: see
+    ``recall_state``. Fields that begin with ``so_far`` are sums over all micro-batches
+    whose recall was known. An exact join would now hold ``needed_rows`` rows. They
+    would take ``needed_bytes``, counted as in the ``state_bytes`` of an exact join. The
+    fields from ``expected_quarter`` to ``expected_fourfold`` are the results to expect
+    with other budgets, out of ``expected_of`` results: see ``recall_at``.
 
     A join by predicates with a CPU budget compared arrivals with ``looked`` residents.
     Without a throttle, it would have compared them with ``looked_exact`` residents.
@@ -48,25 +48,25 @@ class Report:
 
     In a sample, ``weight`` is the sum of the results' weights: an estimate of the
     number of all results. In a uniform sample, ``met`` counts the matches of residents,
-    emitted or not. ``checks`` are tests of the 95 % interval of that estimate on the
-    monitored keys, whose matches are all counted. ``checks_held`` of them contained the
-    true number. ``variance_*`` are predicted variances of that estimate by three
-    schemes, up to a common factor. ``keep=Sample()`` takes the scheme with the least
-    variance. With ``Sample(of="bid")``, the variances are those of the sum of that
-    column.
+    emitted or not. ``checks`` counts tests of the 95 % interval of this estimate on the
+    monitored keys, whose matches are all counted. In ``checks_held`` of these tests,
+    the interval contained the true number. ``variance_*`` are the predicted variances
+    of this estimate by three schemes, up to a common factor. ``keep=Sample()`` takes
+    the scheme with the least variance. With ``Sample(of="bid")``, they are the
+    variances of the sum of the bids.
 
-    In a join through a relation, ``changes`` counts the changes that came, and
-    ``changes_late`` those of them that were too late for some rows. ``relation`` counts
-    the relation rows that have not ended.
+    In a join through a relation, ``changes`` counts the changes that came.
+    ``changes_late`` counts the changes that were too late for some rows. ``relation``
+    counts the relation rows that have not ended.
 
-    ``ahead`` rows lie more than the window after what both streams have reached. Under
-    a budget, they lie more than the window after the clock of shedding, which may be a
-    little later. They are joined as usual, but their time may be wrong, or the other
-    stream may be silent. ``longest_chain`` is the longest list of residents that a
-    look-up went through: as long as the most popular key has residents, or longer if
-    keys collide. Copies of state on the node were used (``copy_hits``), had to be made
-    from the state store (``copy_misses``), or failed during the work
-    (``copy_fallbacks``).
+    The time of an ``ahead`` row is later, by more than the window, than the time that
+    all streams have reached. Under a budget, it is compared with the clock of shedding,
+    which may be a little later. Rows that are ahead are joined as usual, but their time
+    may be wrong, or the other stream may be silent. ``longest_chain`` is the length of
+    the longest list of residents that a look-up went through: the number of residents
+    of the most frequent key, or more if keys collide. Copies of state on the node were
+    used (``copy_hits``), had to be made from the state store (``copy_misses``), or
+    failed during the work (``copy_fallbacks``).
     """
 
     seen: tuple[int, ...] = ()
@@ -188,7 +188,7 @@ class Report:
     def recall_at(self) -> dict[float, float] | None:
         """Recall to expect, by factor of the budget; None if not known.
 
-        Budgets below the smallest one that was tried are left out.
+        Budgets below the smallest one that was simulated are left out.
 
         >>> expected = dict(zip(OTHER_BUDGETS.values(), (40.0, 60.0, 90.0, 100.0)))
         >>> from dataclasses import replace
@@ -243,7 +243,7 @@ class Report:
 
     @property
     def scheme(self) -> str:
-        """The sampling scheme with the least predicted variance, beside the others.
+        """The sampling scheme with the least predicted variance, compared with others.
 
         >>> Report(variance_eq=9.0, variance_pps=3.0, variance_uniform=4.0).scheme
         'PpsCluster: variance 0.33 of EqCluster, 0.75 of Uniform'

@@ -38,7 +38,7 @@ def lines_of(
 
 
 def _recalls(report: Report) -> list[str]:
-    """Lines with the recall, and with that of importance if it is a different one."""
+    """Lines with the recall, and with the importance recall if it differs."""
     lines = [_known("recall", report.recall_so_far)]
     if report.so_far_importance != report.so_far_measured:
         lines.append(_known("importance recall", report.importance_recall_so_far))

@@ -11,7 +11,7 @@ from shedjoin.spec.budget import Budget
 from shedjoin.spec.recompute import DEFAULT, Recompute
 from shedjoin.spec.throttle import OPEN, Throttle
 
-if TYPE_CHECKING:  # a policy is made of models and kernels, far below a spec
+if TYPE_CHECKING:  # policies import models and kernels
     from shedjoin.policies.base import LoadPolicy, Policy
     from shedjoin.spec.importance import Importances
 
@@ -22,12 +22,12 @@ Discipline = Literal[
 other stream, then it is stored or not. ``shed_then_join``: the arrivals of an instant
 are stored, rows are shed, and only the arrivals that are left are joined (iJoin).
 ``shed_then_probe``: the arrivals are stored and rows are shed, but then all arrivals
-are joined with the rows that are left and with those of their instant (star-streaming
-join). ``probe_then_shed``: the arrivals of an instant are joined with the other stream
-and with each other before rows are shed."""
+are joined with the rows that are left, and with all arrivals of their instant
+(star-streaming join). ``probe_then_shed``: the arrivals of an instant are joined with
+the other stream and with each other before rows are shed."""
 
 Combine = Literal["min", "max", "sum", "product", "mean"]
-"""Importance of a pair from those of its two rows."""
+"""How the importance of a result is computed from the importances of its rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +72,16 @@ class Shedding:
     def learns(self) -> bool:
         """Whether the join learns models.
 
-        It does if its policy reads them, or if work may have to be saved. It also does
-        if the policy reads partners: such a policy favours keys that may not be
-        monitored, and the estimate of the recall has to account for that.
+        It learns them if its policy reads them, or if work may have to be saved. It
+        also learns them if the policy reads partners: such a policy favours keys that
+        may not be monitored, and the estimate of the recall has to account for this.
         """
         by_load = self.budget.cpu is not None or self.throttle.active
         return by_load or bool({"models", "partners"} & set(self.policy.reads))
 
     @property
     def tie(self) -> int:
-        """Sign of arrival numbers: among equal scores, the lowest is shed first."""
+        """Sign of arrival numbers: if scores are equal, the lowest is shed first."""
         return 1 if self.policy.ties == "oldest" else -1
 
     @property

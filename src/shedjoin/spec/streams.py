@@ -18,9 +18,9 @@ from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.terms import BandTerm, Term
 
 HASH_COLUMN = "__shedjoin_hash"
-"""Added to packed rows whose key does not fit 64 bits."""
+"""Column that is added to packed rows whose key does not fit 64 bits."""
 IMPORTANCE_COLUMN = "__shedjoin_importance"
-"""Added to packed rows of a stream that has importance."""
+"""Column that is added to packed rows of a stream with importance."""
 WEIGHT_COLUMN = "_weight"
 """Column of a sampled result: 1 / the probability that it was emitted."""
 CLUSTER_COLUMN = "_cluster"
@@ -28,20 +28,21 @@ CLUSTER_COLUMN = "_cluster"
 PAIR = 2
 """Number of streams of a join of two."""
 ANCHOR = 0
-"""Without a key, rows of this stream go to one shard and rows of others are copied."""
+"""Number of the anchor. In a join without a key, each of its rows goes to one shard.
+Rows of the other streams are copied to this shard."""
 Placement: TypeAlias = Literal["key", "cells", "copies", "relation"]
-"""How rows are assigned to shards: by key; by cells of a Band; copied to all of them;
-or by the key of the right stream, with rows of the left one copied."""
+"""How rows are assigned to shards: by key; by cells of a Band; copied to all shards;
+or by the key of the right stream, with copies of rows of the left stream."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamSpec:
     """One stream: its columns as (name, type), its key columns and its event time.
 
-    Its rows are kept for ``keep_us`` after their own time. In a join of two streams
-    that may be negative: rows of the other stream must then be that much earlier. If
-    the stream is the result of another join, its rows waited there for others. Rows
-    that come in time may then lie ``lag_us`` behind the watermark.
+    Its rows are kept for ``keep_us`` after their own time. In a join of two streams,
+    this may be negative: rows of the other stream must then be that much earlier. If
+    the stream is the result of another join, its rows have waited in that join. Rows
+    that are not late may then lie ``lag_us`` behind the watermark.
     """
 
     name: str
@@ -54,7 +55,7 @@ class StreamSpec:
 
 @dataclass(frozen=True, slots=True)
 class JoinSpec:
-    """One join of two or more streams; streams are known by their number.
+    """One join of two or more streams, which are referred to by their numbers.
 
     Rows with the times t form a result if ``max(t) - t[j]`` is at most ``keep_us`` of
     stream j, for every stream j.
@@ -67,7 +68,7 @@ class JoinSpec:
     single stream is joined with the rows of the relation themselves.
 
     ``terms`` are the other conditions that rows of a result must meet. ``cells`` are
-    those of the first Band; None stands for cells of equal width.
+    the cells of the first Band. If ``cells`` is None, all cells have the same width.
 
     ``lateness_us`` is the longest delay of a watermark behind the greatest time of its
     stream: how far rows may come out of order.
@@ -169,7 +170,7 @@ class JoinSpec:
         return replace(spec, output=self.output + tags)
 
     def check_shedding(self, shedding: Shedding) -> None:
-        """Refuse a budget that this join cannot keep to."""
+        """Refuse a budget or a policy that this kind of join does not support."""
         shedding.budget.check(len(self.streams), self.shards)
         check_combination(self.join_kind, asked_by(shedding))
 
@@ -216,6 +217,6 @@ class JoinSpec:
         return self.identity().digest
 
     def identity(self) -> Identity:
-        """The same digest, with the facts behind it."""
+        """The digest of ``fingerprint``, with the facts from which it is computed."""
         terms = tuple(term.facts for term in self.terms)
         return identity_of(replace(self, output=(), shedding=None, terms=()), terms)

@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 from shedjoin.spec.predicates import Test
 
 Kind: TypeAlias = Literal["integer", "float32", "float64"]
-"""What values are computed as; dates and timestamps are integers."""
+"""Type by which values are compared. Dates and timestamps are compared as integers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class BandTerm:
 
     @property
     def streams(self) -> tuple[int, ...]:
-        """Numbers of the streams that it compares, one for each column."""
+        """Numbers of the streams that are compared, one for each column."""
         return tuple(range(len(self.columns)))
 
     @property
@@ -36,7 +36,7 @@ class BandTerm:
 
 @dataclass(frozen=True, slots=True)
 class CompareTerm:
-    """A column of one stream compared with one of another."""
+    """The comparison of a column of one stream with a column of another stream."""
 
     streams: tuple[int, int]
     columns: tuple[str, str]
@@ -45,7 +45,7 @@ class CompareTerm:
 
     @property
     def facts(self) -> tuple[object, ...]:
-        """What stored state depends on."""
+        """What the stored state depends on."""
         return ("compare", self.streams, self.columns, self.operator, self.kind)
 
 
@@ -53,7 +53,7 @@ class CompareTerm:
 class CheckTerm:
     """A test of columns of several streams, made when all other terms hold.
 
-    It is a function of arrays, or a comparison of values that are not numbers.
+    The test is a function of arrays, or a comparison of values that are not numbers.
     """
 
     streams: tuple[int, ...]

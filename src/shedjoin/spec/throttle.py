@@ -8,7 +8,7 @@ from numbers import Real
 from shedjoin.errors import ParameterError
 
 _MOST = 1e9
-"""Most work of a row or a result, so that sums and squares of it stay finite."""
+"""Limit of the work of a row or a result, so that sums of squares stay finite."""
 
 
 @dataclass(frozen=True, slots=True)

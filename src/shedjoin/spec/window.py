@@ -62,7 +62,7 @@ def _microseconds(value: Duration) -> float:
 class Within:
     """The window: ``left.t - before <= right.t <= left.t + after``, both ends included.
 
-    At least one of both is given, by name. The other is then zero.
+    At least one of ``before`` and ``after`` is given, by name. The default is zero.
 
     Parameters
     ----------
@@ -123,4 +123,4 @@ class Within:
 WithinEach: TypeAlias = Duration | Mapping[str, Duration]
 """How long rows wait for the others: one duration for all streams, or one for each."""
 WithinPair: TypeAlias = WithinEach | Within
-"""The same for two streams, or the window between them."""
+"""One duration for both streams, one for each, or the window between the streams."""

@@ -11,13 +11,13 @@ from shedjoin.columns.ipc import decode_batch, encode_rows
 from shedjoin.errors import StateMismatchError
 
 DIRECTORY = -1
-"""Number of the directory. Segments count from zero, logs downwards from here."""
+"""Number of the directory. Segments have numbers from 0 on, logs have lower numbers."""
 FACTS = -(1 << 62)
-"""Number of the facts of the join, which are written once: far from all logs."""
+"""Number of the facts of the join, which are written once. No log has this number."""
 
 
 class Blobs(Protocol):
-    """Numbered blobs of one shard: the state that counts; all else is a copy of it."""
+    """Numbered blobs of one shard. They are its state; all else is a copy of them."""
 
     def get(self, number: int) -> bytes | None:
         """Return a blob, or None if there is none."""

@@ -19,7 +19,8 @@ import pyarrow as pa
 from shedjoin.state.blobs import Blobs, Commit, load_segment
 
 LOGS = 2
-"""Number of logs in a shard. Their blobs have numbers below that of the directory."""
+"""Difference between the blob numbers of successive parts of a log. So logs 0 and 1 use
+different numbers. All of them are below the number of the directory."""
 _FIRST = -2
 _MERGED = 8
 
@@ -40,7 +41,7 @@ class ChangeLog:
     log : int
         Number of the log within the shard.
     key : str
-        The column that identifies an entry. Later parts overrule earlier ones.
+        The column that identifies an entry. Later parts overrule earlier parts.
     parts : sequence of Part
         The stored parts, oldest first.
     """
@@ -51,7 +52,7 @@ class ChangeLog:
         self.parts = [Part(*part) for part in parts]
 
     def read(self, blobs: Blobs) -> Iterator[pa.RecordBatch]:
-        """Read all parts, oldest first; later parts overrule earlier ones."""
+        """Read all parts, oldest first; later parts overrule earlier parts."""
         return (load_segment(blobs, part.number) for part in self.parts)
 
     def is_long(self, more: int, whole: int) -> bool:
@@ -60,7 +61,7 @@ class ChangeLog:
         return entries + more > 2 * whole + 1024
 
     def forget(self, changes: Commit) -> None:
-        """Remove all parts, as the whole array is written next."""
+        """Remove all parts, because the whole array is written next."""
         while self.parts:
             changes.remove(self.parts.pop().number)
 

@@ -31,11 +31,11 @@ _SEGMENTS = pa.schema([(name, pa.int64()) for name in Segment._fields])
 class Directory(NamedTuple):
     """All of a shard's state but its rows.
 
-    ``kind`` is the operator that wrote it, and ``own`` is read only by that operator.
+    ``kind`` names the operator that wrote it. Only this operator reads ``own``.
     ``control`` is the record of control messages, which is empty if there were none.
-    ``token`` identifies the state. It is a hash over the token before it and all that
-    the commit wrote or removed, including the bytes of the directory. So it is stored
-    in front of these bytes, not in them.
+    ``token`` identifies the state. It is a hash over the token of the state before, and
+    over all that the commit wrote or removed, including the bytes of the directory. So
+    the token is stored in front of these bytes, not in them.
     """
 
     segments: tuple[Segment, ...]
@@ -63,7 +63,7 @@ def encode_directory(directory: Directory, fingerprint: str) -> bytes:
 def decode_directory(
     blob: bytes, join: Identity, stored: Callable[[], bytes | None]
 ) -> Directory:
-    """Read a directory; raise if its format or its join is another one.
+    """Read a directory; raise if its format is unknown, or another join wrote it.
 
     ``stored`` returns the facts of the join that wrote it, or None if there are none.
     """
@@ -85,7 +85,11 @@ def with_token(token: str, blob: bytes) -> bytes:
 
 
 def split_token(blob: bytes) -> tuple[str, bytes]:
-    """Split stored bytes into token and directory; before format 3, it was inside."""
+    """Split stored bytes into token and directory.
+
+    Before format 3, the token was inside the directory. For these formats, the token is
+    returned as an empty string.
+    """
     if blob[:4] == _ARROW_STREAM:
         return "", blob
     return blob[:TOKEN_BYTES].decode(), blob[TOKEN_BYTES:]

@@ -14,10 +14,11 @@ _SMALLEST_BYTES = 1 << 12
 def newest_to_merge(segments: Sequence[Segment]) -> int:
     """Count how many of the newest segments of a stream are to be merged into one.
 
-    It works as a counter to base eight. Eight adjacent segments of one level, which is
-    a range of small sizes, become one segment of the next level. If the next level then
-    has eight, they are merged at once. Segments of 1 MiB or more are never merged. So a
-    micro-batch writes in proportion to its arrivals, however long the window is.
+    This works like a counter to base eight. A level is a range of segment sizes. Eight
+    adjacent segments of one level become one segment of the next level. If the next
+    level then has eight segments, they are merged at once. Segments of 1 MiB or more
+    are never merged. So the bytes that a micro-batch writes are in proportion to its
+    arrivals, however long the window is.
     """
     level = _level(segments[-1])
     chosen, merged = 0, 0

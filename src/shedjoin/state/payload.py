@@ -1,7 +1,7 @@
 """Payload of residents: their rows, in immutable segments that have numbers.
 
 A *place* is one integer that holds the number of a segment and a row in it. This module
-uses no negative places. Callers use them for rows that are not stored yet.
+uses no negative places. Callers use negative places for rows that are not stored yet.
 """
 
 from __future__ import annotations
@@ -101,9 +101,9 @@ class Payload:
     def write(self, changes: Commit) -> None:
         """Write what has changed.
 
-        New segments are written first, one at a time from the workspace. If that fails,
-        nothing has been removed from the stored state, and the micro-batch can be
-        repeated.
+        New segments are written first, one at a time from the workspace. If a write
+        fails, nothing has been removed from the stored state, and the micro-batch can
+        be repeated.
         """
         for number in self._written:
             changes.put_rows(number, self._workspace.get(number))
@@ -116,7 +116,7 @@ class Payload:
         self._dropped.clear()
 
     def owners(self, place: IntArray) -> tuple[IntArray, IntArray]:
-        """Numbers of all segments, and the index of each place's segment in them."""
+        """Numbers of all segments, and for each place, the index of its segment."""
         ids = np.array(sorted(self.segments), np.int64)
         position = np.zeros(ids[-1] - ids[0] + 1, np.int64)
         position[ids - ids[0]] = np.arange(ids.size)
@@ -136,7 +136,7 @@ class Payload:
         Yield the segment's batch, the row numbers wanted from it, and their positions
         in the input.
 
-        ``ids[owner]`` are the numbers of the segments that the rows lie in.
+        ``ids[owner]`` are the numbers of the segments that contain the rows.
         """
         if owner[0] == owner[-1] and (owner == owner[0]).all():
             yield self.get(int(ids[owner[0]])), row, np.arange(row.size)
@@ -154,10 +154,10 @@ def places(segment: Segment) -> IntArray:
 
 
 def row_of(place: IntArray) -> IntArray:
-    """Rows of places in their segments."""
+    """Row number of each place within its segment."""
     return place & _ROW_MASK
 
 
 def segment_of(place: IntArray) -> IntArray:
-    """Numbers of the segments that places lie in."""
+    """Number of the segment of each place."""
     return place >> ROW_BITS

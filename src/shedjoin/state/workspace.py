@@ -1,8 +1,8 @@
 """Where a shard keeps its decoded state while it works.
 
 A workspace holds the arrays of the index and the payload of the segments. It is plain
-memory, or memory-mapped files of the node. In both cases it is a copy: the state that
-counts is in the engine's state store.
+memory, or memory-mapped files of the node. In both cases, it is only a copy: the engine
+keeps the state itself in its state store.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ class MappedWorkspace:
     """A workspace in memory-mapped files of one folder.
 
     Segments are read only when a match needs their payload. So a micro-batch reads what
-    it uses and not the whole window. Batches that were put are mapped as well: the
-    system can reclaim their memory.
+    it uses and not the whole window. The batches given to :meth:`put` are also mapped
+    from files, so that the system can reclaim their memory.
 
     Raises :class:`WorkspaceError` for every error of the files.
     """

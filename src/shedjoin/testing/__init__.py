@@ -1,4 +1,4 @@
-"""Tests of policies, also of those that users write: ``check_policy(MyPolicy())``."""
+"""Tests of policies, including policies of users: ``check_policy(MyPolicy())``."""
 
 from shedjoin.testing.contract import CHECKS, check_policy
 from shedjoin.testing.invariant import Invariant, Trials

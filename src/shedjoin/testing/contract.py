@@ -96,17 +96,17 @@ def check_policy(
 ) -> None:
     """Check that a policy does what a join expects of it.
 
-    It takes about 20 seconds, or longer if kernels are not compiled yet. The invariant
-    that is being checked is written to stderr.
+    This takes about 20 seconds, or longer if kernels are not compiled yet. The
+    invariant that is being checked is written to stderr.
 
     Parameters
     ----------
     policy : Policy
-        The policy, also one of your own.
+        The policy. It may be one that you have written.
     streams : int, default 5
-        Random streams for each invariant. That of the recall uses at least 30, and that
-        of the weights 40. If results are compared with those of the exact join, up to
-        three more streams have tens of thousands of rows.
+        Number of random streams for each invariant. The invariant of the recall uses at
+        least 30, and that of the weights 40. Invariants that compare results with the
+        exact join also use up to three streams with tens of thousands of rows.
     seed : int, default 0
         Seed of the first stream. The next stream has the next seed.
     good, bad : sequence of mappings
@@ -117,7 +117,8 @@ def check_policy(
     Raises
     ------
     AssertionError
-        Which invariant broke, on which stream, and what the cause may be.
+        The policy breaks an invariant. The message says which one, on which stream, and
+        what the cause may be.
     ParameterError
         A verb does not return one number for each row, or reads something that the
         policy does not name in ``reads``.

@@ -1,4 +1,4 @@
-"""Invariants of what a policy declares about itself, on which the join relies."""
+"""Invariants of the declarations of a policy, on which the join relies."""
 
 from __future__ import annotations
 
@@ -22,8 +22,9 @@ _SAY_SO = "Write dynamic: ClassVar[bool] = True in the class"
 def unsaid(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for scores that change without a declaration, and for verbs never called.
 
-    If a policy is not dynamic, the score of a row is computed once, on arrival. It may
-    depend on models as they were then, but not on time and matches.
+    If a policy is not dynamic, the score of a row is computed once, on arrival. The
+    score may depend on the models at that time, but not on age and matches, which
+    change later.
     """
     yield from _misspelt(policy)
     for seed in trials.seeds:

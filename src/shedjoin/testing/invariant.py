@@ -48,15 +48,15 @@ class Invariant:
     Parameters
     ----------
     number : int
-        Its number in the list of rules.
+        Number of the rule in the list of rules.
     says : str
         The rule in words.
     find : callable
-        Finds the cases in which a policy breaks it.
+        Finds the cases in which a policy breaks the rule.
     slow : bool, default False
-        Whether it takes more than a few seconds.
+        Whether the check takes more than a few seconds.
     hint : str, default ""
-        A possible cause.
+        A possible reason why a policy breaks the rule.
     """
 
     number: int

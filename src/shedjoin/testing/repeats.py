@@ -16,7 +16,7 @@ _BLOBS = 3
 
 
 def unrepeatable(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for another outcome with an equal policy, or with another order of blobs."""
+    """Look for another outcome in a second run, or with another order of blobs."""
     for seed in trials.seeds:
         scenario = busy(seed)
         first, again = scenario.run(policy), scenario.run(copy.deepcopy(policy))
@@ -47,10 +47,10 @@ def forgetful(policy: Policy, trials: Trials) -> Iterator[str]:
 def batchwise(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for results that depend on how a stream is cut into micro-batches.
 
-    Results do depend on this if scores are computed only from time to time, because the
-    end of a micro-batch ends a block of arrivals. So if the scores of a policy change,
-    or follow models that do, it is tried only with scores that are computed at every
-    shed.
+    If scores are computed only from time to time, results do depend on this, because
+    the end of a micro-batch ends a block of arrivals. So if the scores of a policy
+    change, or depend on models, the policy is tried only with scores that are computed
+    at every shed.
     """
     changes = policy.dynamic or "models" in policy.reads
     schemes = (Successive(),) if changes else (DEFAULT, Successive())

@@ -65,8 +65,8 @@ def _one_key(batches: tuple[Tables, ...]) -> tuple[Tables, ...]:
 def invented(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for results that the exact join does not give, and weights below one.
 
-    Some of the streams are large, because errors between two calls of a kernel do not
-    happen on small ones.
+    Some of the streams are large, because with small streams there are no errors that
+    happen between two calls of a kernel.
     """
     for scenario in _streams(trials):
         run = scenario.run(policy)
@@ -135,7 +135,7 @@ def _sums(total: Report) -> Iterator[str]:
 
 
 def worse_with_more(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for a larger budget with which mean recall is lower."""
+    """Look for a larger budget with which the recall is lower."""
     seeds = range(trials.seed, trials.seed + max(trials.streams, _FEWEST_SEEDS))
     before = 0.0
     for share in _SHARES:

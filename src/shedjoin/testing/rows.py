@@ -27,7 +27,7 @@ class Rows(NamedTuple):
 def tables(
     rows: Rows, cuts: list[int], *, text_keys: bool = False
 ) -> tuple[Tables, ...]:
-    """Cut arrivals into micro-batches; the columns of data have their numbers."""
+    """Cut arrivals into micro-batches. A column has the number of each arrival."""
     batches = []
     for first, last in pairwise(cuts):
         at = np.arange(first, last)
@@ -43,7 +43,7 @@ def _table(rows: Rows, at: IntArray, side: int, *, text_keys: bool) -> pa.Table:
     name = NAMES[side]
     key = pa.array(rows.key[at])
     letters = [chr(97 + number % 26) * rows.length[number] for number in at]
-    zero = rows.importance[at] == 0  # a null stands for no importance
+    zero = rows.importance[at] == 0  # a null means importance 0
     return pa.table(
         {
             KEY: key.cast(pa.string()) if text_keys else key,

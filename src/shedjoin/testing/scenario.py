@@ -1,4 +1,4 @@
-"""Two streams with all settings of their join, and the results of it."""
+"""Two streams with all settings of their join, and its results."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _RECOMPUTE: tuple[Recompute, ...] = (
 
 @lru_cache(maxsize=256)
 def busy(seed: int) -> Scenario:
-    """All at once: skew, rows out of order, pauses, huge rows, any budget and order."""
+    """A stream with skew, disorder, pauses and huge rows, and a random kind of join."""
     rng = np.random.default_rng([seed, 1])
     typical = float(rng.choice([1.5, 10.0, 60.0]))
     count = int(rng.integers(10, 20 + 10 * int(typical**0.6)))
@@ -72,8 +72,8 @@ def busy(seed: int) -> Scenario:
 def in_order(seed: int, per_batch: int | None = None) -> Scenario:
     """Arrivals in order of time, ``per_batch`` in a micro-batch, or all of them in one.
 
-    No two arrivals have the same time. The window is short or long, compared with the
-    time between them.
+    No two arrivals have the same time. The window may be short or long, compared with
+    the time between two arrivals.
     """
     rng = np.random.default_rng([seed, 2])
     count = int(rng.integers(10, 80))
@@ -114,11 +114,11 @@ def steady(seed: int, rows: int = 200, first_key: int = 0) -> Scenario:
 
 @lru_cache(maxsize=16)
 def large(seed: int) -> Scenario:
-    """Tens of thousands of rows: first ever fewer matches, then very many at once.
+    """Tens of thousands of rows: matches get rarer at first, later many come at once.
 
-    The table grows while matches are rare. So the kernel returns to Python, to get more
-    room, when it has found one match or none. At the end it has found thousands of
-    matches.
+    While matches are rare, the table grows. So the kernel returns to Python, to get
+    more room, when it has found one match or none. Later, it returns when it has found
+    thousands of matches.
     """
     rng = np.random.default_rng([seed, 6])
     count = int(rng.integers(20_000, 26_000))
@@ -167,7 +167,7 @@ def _rows(
 
 
 def _cuts(rng: np.random.Generator, count: int, typical: float) -> list[int]:
-    """Ends of batches of one to many rows, some of them empty."""
+    """Positions at which arrivals are cut into batches; some batches are empty."""
     cuts = [0]
     while cuts[-1] < count:
         size = 0 if _now_and_then(rng, 0.1) else rng.geometric(1.0 / typical)

@@ -65,9 +65,9 @@ def unwritable(policy: Policy, trials: Trials) -> Iterator[str]:
 def undefended(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for values outside the domain that are accepted, and edges that are refused.
 
-    Values come from ``trials``, and from class variables ``good_parameters`` and
-    ``bad_parameters`` of the policy, lists of keyword arguments. NaN is outside the
-    domain of every number.
+    Values come from ``trials``, and from the class variables ``good_parameters`` and
+    ``bad_parameters`` of the policy, which are lists of keyword arguments. NaN is
+    outside the domain of every number.
     """
     kind = type(policy)
     good = [*trials.good, *getattr(kind, "good_parameters", ())]

@@ -16,21 +16,21 @@ _SHARE = 0.3
 _STREAMS = 40
 _KEYS = 1000
 _STANDARD_ERRORS = 5.0
-"""Limit of the deviation, which a correct sample hardly ever exceeds by chance."""
+"""Limit of the mean error. A correct sample hardly ever exceeds it by chance."""
 
 
 def misweighed(policy: Policy, trials: Trials) -> Iterator[str]:
     """Look for weights whose sum is not, on average, the number of exact results.
 
     ``inclusion`` is the probability that a row stays. If it is wrong, every estimate is
-    off, however large the sample is. A policy that tosses coins for expected matches
-    misses further matches, and is not checked.
+    wrong, however large the sample is. A policy that tosses coins for expected matches
+    misses further matches, so it is not checked.
     """
     if not isinstance(policy, SamplingPolicy) or policy.tosses:
         return
     said, there = [], []
     for seed in range(trials.seed, trials.seed + _STREAMS):
-        scenario = steady(seed, first_key=_KEYS * seed)  # own keys, so own lots
+        scenario = steady(seed, first_key=_KEYS * seed)  # new keys, so new lots
         budget = Budget(rows=int(_SHARE * scenario.exact().report.seen[0]))
         results = scenario.under(budget).run(policy).results
         said.append(results[WEIGHT_COLUMN].to_numpy().sum())

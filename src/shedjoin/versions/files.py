@@ -15,14 +15,14 @@ Write = Callable[[BinaryIO], object]
 
 
 def replace(path: Path, write: Write) -> None:
-    """Write a file, in place of an existing one."""
+    """Write a file. If it exists already, replace it."""
     part = _part(path, write)
     part.replace(path)
     _sync(path.parent)
 
 
 def publish(path: Path, write: Write) -> None:
-    """Write a new file; raise FileExistsError if there is one, which stays."""
+    """Write a new file. If it exists already, keep it and raise FileExistsError."""
     part = _part(path, write)
     os.link(part, path)
     _sync(path.parent)
@@ -30,7 +30,7 @@ def publish(path: Path, write: Write) -> None:
 
 
 def sweep(folder: Path, ending: str) -> None:
-    """Remove unfinished files of this ending; no other process may be writing one."""
+    """Remove unfinished files with this ending. No other process may be writing one."""
     for path in folder.glob(f"{PART}*{ending}"):
         path.unlink(missing_ok=True)
 

@@ -65,7 +65,7 @@ class VersionFolder:
     Parameters
     ----------
     path : str or Path
-        The folder; it is made if it is not there.
+        The folder. If it does not exist, it is created.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -95,9 +95,9 @@ class VersionFolder:
         return sorted(_numbers(self.path / SNAPSHOTS))
 
     def describe(self, description: Description) -> Description:
-        """Store the description of the table, or give the one that was stored first.
+        """Store the description of the table, or return the one that is stored already.
 
-        A later description may differ in its columns: the next reading checks them.
+        A later description may differ in its columns. The next reading checks them.
         """
         known = self.description()
         if known is None:
@@ -129,12 +129,12 @@ class VersionFolder:
 
     @property
     def name(self) -> str:
-        """Identity of this folder; empty in a new one."""
+        """Identity of this folder; empty for a new folder."""
         known = self.description()
         return "" if known is None else known.folder
 
     def check_name(self, known: str) -> None:
-        """Raise if this is another folder than the known one; not if none is known."""
+        """Raise if ``known`` is not empty, and is not the identity of this folder."""
         if known and known != self.name:
             raise VersionLogError(
                 f"{self.path} is not the folder that the checkpoint goes on from: it "
@@ -144,7 +144,7 @@ class VersionFolder:
             )
 
     def observed(self) -> Observation | None:
-        """The last reading of the table; None without a complete record of one."""
+        """The last reading of the table; None if there is no complete record of it."""
         found = _read(self.path / _OBSERVED)
         return None if found is None else Observation(**found)
 

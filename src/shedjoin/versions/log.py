@@ -1,6 +1,6 @@
 """Writes the versions of a table.
 
-A version exists once its file has its final name. All else can be restored from these
+A version exists when its file has its final name. All else can be restored from these
 files. So a writer may be killed between any two steps, and the next writer continues.
 """
 
@@ -24,8 +24,8 @@ _AT = b"shedjoin.at_us"
 _STORED = pa.ipc.IpcWriteOptions(compression="lz4")
 _BATCH_ROWS = 16_384
 _SNAPSHOT_ROWS, _SNAPSHOT_VERSIONS = 1_000, 1_000
-"""A snapshot is due when as many rows have changed as it holds, but at least the first
-number; and after the second number of versions, however small they are."""
+"""A snapshot is due when as many rows have changed as the table has, and at least the
+first number. It is also due after the second number of versions, however small."""
 _TIME = pa.timestamp("us", "UTC")
 
 
@@ -70,8 +70,8 @@ class VersionLog:
     lead_us = 0
     """Delay between detecting a change and applying it."""
     clock: Callable[[], int] | None = None
-    """Gives the time at which changes are detected: it takes a while to compare a large
-    table. If None, that is the time at which the table was read."""
+    """Gives the time at which changes are detected. It is later than the time of the
+    reading, since comparing a large table takes a while. If None, both are equal."""
 
     def __init__(self, folder: VersionFolder) -> None:
         self.folder = folder
@@ -88,7 +88,7 @@ class VersionLog:
 
     @classmethod
     def acquire(cls, folder: VersionFolder) -> Self | None:
-        """Become the writer of a folder; None while it has another one."""
+        """Become the writer of a folder; None if it has another writer."""
         log = cls(folder)
         try:
             fcntl.flock(log._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -105,11 +105,11 @@ class VersionLog:
             self._lock = -1
 
     def observe(self, table: pa.Table, clock_us: int) -> Observation:
-        """Compare a reading with the one before; changes become a new version."""
+        """Compare a reading with the last version; changes become a new version."""
         held, known = self._held or self._restored(), self._last_read
         if held is not None and known is not None and table.equals(known):
             return self._note(held, clock_us)
-        self._held = self._last_read = None  # if a step fails, restored from files
+        self._held = self._last_read = None  # if a step fails, files are read again
         rows = plain(table)
         held = self._first(rows, clock_us) if held is None else held
         self._check_columns(held.rows.schema, rows.schema)

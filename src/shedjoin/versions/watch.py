@@ -1,4 +1,4 @@
-"""Waits until a table was read lately."""
+"""Waits until a table was read recently."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PAUSE_S = 0.05
 
 
 class Watch:
-    """Gives the newest version of a table, once the table was read lately.
+    """Gives the newest version of a table, when the table was read recently.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class Watch:
     stale_after_s : float
         How old the newest reading may be.
     timeout_s : float
-        How long to wait for a newer one.
+        How long to wait for a newer reading.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Watch:
             time.sleep(_PAUSE_S)
 
     def is_fresh(self, observed: Observation) -> bool:
-        """Whether a reading is recent; not if it is far ahead of the clock."""
+        """Whether a reading is recent, and not far ahead of the clock."""
         age_s = time.time() - observed.clock_us / 1e6
         return abs(age_s) <= self.stale_after_s
 

@@ -1,4 +1,4 @@
-"""Adoption: a join with a budget takes the residents of another kind of join."""
+"""Adoption: a join with a budget takes over the residents of another kind of join."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shedjoin.sampling.lags import lags_of
 
 
 def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
-    """Add residents to a store; the next step counts those that find no room as shed.
+    """Add residents to a store; the next step counts those that do not fit as shed.
 
     The residents are processed like arrivals, but are not joined, because their matches
     were found before. Policies score them, models count them, and lots are drawn for
@@ -41,5 +41,5 @@ def take_over(store: BudgetedStore, residents: Iterable[Residents]) -> None:
         store.needed.arrive()
     store.not_adopted = count - store.table.by_stream
     store.paced = Paced()  # this was not work of a micro-batch
-    # Segments are in no order of time, so their rows say nothing about the lateness.
+    # Segments are not in the order of time. So delays of their rows are not lateness.
     store.lags["slack"] = lags_of(store.spec)["slack"]

@@ -1,4 +1,4 @@
-"""Builds the arguments of the kernels of a round: rules, and buffers for results."""
+"""Builds the arguments of kernels that join a block: rules, and buffers for results."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Room:
     Parameters
     ----------
     rules : Rules
-        The join.
+        Rules of the join, as kernels need them.
     lags : array
         Delays of arrivals behind the clock, which kernels keep up to date.
     """
@@ -106,7 +106,7 @@ class Room:
         )
 
     def doubled(self, out: Found) -> Found:
-        """Return buffers for twice as many matches; later blocks get this size too."""
+        """Return buffers for twice as many matches; later blocks also get this size."""
         self._matches *= 2
         return out._replace(
             matches=np.empty(self._matches, MATCH),

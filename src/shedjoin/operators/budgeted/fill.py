@@ -1,4 +1,4 @@
-"""Fills: find and sort the residents that are shed next, for the kernels."""
+"""Fills: a fill finds and sorts the residents that kernels shed next."""
 
 from __future__ import annotations
 
@@ -92,9 +92,9 @@ class Pool(NamedTuple):
     young: Columns
     soon: Columns
     complete: bool
-    """Whether all residents except the young ones are candidates. Then every new
+    """Whether all residents except the young ones are candidates. If so, every new
     resident becomes a candidate at once. So a small pool does not need a fill for each
-    of them."""
+    new resident."""
 
 
 NOTHING = np.zeros(0, np.int64)
@@ -104,9 +104,9 @@ NO_POOL = Pool(NOTHING, _NOBODY, _NO_ROWS, _NO_ROWS, complete=True)
 
 
 def no_candidates(pools: int) -> Candidates:
-    """Candidates before the first fill: there are none.
+    """Empty candidates, as before the first fill.
 
-    The bar is so low that no new resident becomes a candidate.
+    The bar is so low that no new resident becomes a candidate before a fill.
     """
     candidates = _candidates([NO_POOL] * pools, 1, 1)
     candidates.pools["all_deferred"] = 0  # not known yet
@@ -123,11 +123,11 @@ class Filler:
     table : SlotTable
         The residents.
     rules : Rules
-        The join.
+        Rules of the join, as kernels need them.
     room : int
-        Approximate number of arrivals between two stops of the kernels.
+        Approximate number of arrivals of a block.
     through : Through, optional
-        Says which keys match.
+        Decides which keys match.
     lags : array, optional
         Delays of a sample's arrivals behind the clock.
     """
@@ -152,8 +152,8 @@ class Filler:
     def fill(self) -> Candidates:
         """Find and sort the rows of each pool that are shed next.
 
-        A fill uses the scores as they are. So the order in which residents are shed
-        does not depend on when a fill happens.
+        A fill does not change scores. So the order in which residents are shed does not
+        depend on when a fill happens.
         """
         table, pools = self._table, len(self._rules.capacity)
         clock = table.clock_us
@@ -181,7 +181,7 @@ class Filler:
     ) -> tuple[IntArray, IntArray]:
         """Indices of the rows that expire before a time, and when they expire.
 
-        Without a relation, this follows from the times of rows. With a relation, a row
+        Without a relation, a row expires when its window is over. With a relation, it
         also expires when its relation rows are no longer valid.
         """
         keep = np.array(self._rules.keep)
@@ -197,7 +197,7 @@ class Filler:
         return soon, expiry[soon]
 
     def _ask(self, slots: IntArray) -> None:
-        """Look up until when residents are related.
+        """Look up until when residents are related to keys of the other stream.
 
         This is done once per resident and micro-batch.
         """
@@ -240,7 +240,7 @@ class Filler:
 def _candidates(pools: list[Pool], room: int, tie: int) -> Candidates:
     """Candidates in the arrays that kernels use, with room for new residents.
 
-    The bar of a complete pool is above all scores, even above an infinite one.
+    The bar of a complete pool is above all scores, even above an infinite score.
     """
     room += _FEWEST
     queued = max(pool.chosen.size for pool in pools)

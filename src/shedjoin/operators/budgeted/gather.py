@@ -46,8 +46,8 @@ def gather(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the joined rows of pairs, grouped by the segments of the residents.
 
-    Rows are matched by a hash of their keys. ``same_keys`` compares the keys
-    themselves.
+    Kernels match rows by a hash of their keys. So the keys themselves are compared
+    here, by ``same_keys``.
     """
     tags = None if pairs.sampled is None else pairs.sampled.as_rows()
     ids, grouped = _grouped(arrivals, payload, pairs)

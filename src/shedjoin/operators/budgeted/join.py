@@ -1,7 +1,7 @@
-"""The join with a budget of one shard: opens, restores and writes its state.
+"""Opens, restores and writes the state of a join with a budget, for one shard.
 
-Rows are stored in segments, as without a budget. The slot table and the models are
-stored as logs of their changes.
+Rows are stored in segments, as without a budget. The slot table, the models and the
+counts of the census are stored as logs of their changes.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class BudgetedJoin:
         return numbers_of(directory, Sharing.parts(own), own["log"], own["models"])
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch, shed rows, and remove expired ones."""
+        """Join the arrivals of a micro-batch, shed rows, and drop expired residents."""
         return budgeted_step(self.store, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Layout of a slot table: one array of 64-bit words holds all of its parts.
 
-One array needs only one file of the node, and one memory mapping.
+So a slot table needs only one file on the node, and one memory mapping.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def slot_bytes(streams: int) -> int:
 
 
 def header_words(streams: int) -> int:
-    """Number of words of the facts of table and streams, which precede the slots."""
+    """Number of words before the slots: facts of the table and of each stream."""
     return size_of(_shapes(0, streams))
 
 

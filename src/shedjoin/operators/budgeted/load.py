@@ -1,4 +1,4 @@
-"""Applies a throttle: chooses the arrivals and residents that save enough work."""
+"""Applies a throttle: drops arrivals and residents, so that enough work is saved."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from shedjoin.spec.shedding import Shedding
 from shedjoin.types import FloatArray, IntArray
 
 _LOTS = 0x10AD
-"""Combined with the seed, so that these lots differ from those of scores."""
+"""Combined with the seed, so that these lots differ from the lots of scores."""
 _SLOWLY = 0.5
-"""Work fades as the counts of keys do, but to this power. So work is averaged over
-several windows."""
+"""Counts of work are multiplied by the factor by which counts of keys fade, raised to
+this power. So work is averaged over several windows."""
 _ENOUGH, _AMONG = 128, 1 << 14
 """Least and greatest number of arrivals from which the chances of residents are
 computed when a throttle closes."""
@@ -31,7 +31,7 @@ computed when a throttle closes."""
 class Load:
     """Applies the load policy while a throttle allows less than all work.
 
-    If the policy of memory is a sample, the load policy is not applied. Instead, the
+    If the memory policy is a sample, the load policy is not applied. Instead, the
     sample keeps fewer residents: see ``BudgetedStore.limit_sample``.
 
     Parameters
@@ -70,7 +70,7 @@ class Load:
         if not told.active:
             store.paced = Paced()
             return
-        # A sample does the same update work for all rows: each of them draws a lot.
+        # A sample does the same update work for all rows, because each draws a lot.
         update = told.update if self.active else 0.0
         done = update * self._stored + told.match * matched
         meant = store.paced_share * (update * rows + told.match * exact)
@@ -78,7 +78,7 @@ class Load:
         store.paced = Paced(fade * paced.done + done, fade * paced.meant + meant)
 
     def limit(self, does: IntArray, arrivals: Residents, models: AskedModels) -> int:
-        """Remove actions from ``does`` by lot; return how many arrivals are dropped."""
+        """Remove actions of arrivals, chosen by lot; return how many are dropped."""
         rows = self._known(arrivals, models)
         admit, probe, store = self._chances(rows, rows)
         lot = self._lots(arrivals)
@@ -98,8 +98,8 @@ class Load:
 
         These residents were stored when the throttle allowed more work. If they stayed,
         a throttle that closes would have its full effect only after a window. If a part
-        has too few arrivals to compute the chances, the residents stay until a later
-        part has enough.
+        of the micro-batch has too few arrivals to compute the chances, the residents
+        stay until a later part has enough.
         """
         streams, share = len(store.spec.streams), self._told.share
         closes = self.active and store.throttled > share

@@ -1,4 +1,4 @@
-"""Look-ahead: find possible matches first, then drop those with evicted residents.
+"""Look-ahead: first finds possible matches, then drops those with evicted residents.
 
 See ``shedjoin.kernels.lookahead``.
 """
@@ -30,7 +30,7 @@ class LookAhead:
     Parameters
     ----------
     rules : Rules
-        The join.
+        Rules of the join, as kernels need them.
     room : int
         Limit of the number of encounters of a run. A run of one arrival may have more.
     """
@@ -47,8 +47,8 @@ class LookAhead:
     def watch(self, out: Found, slots: int, rows: int) -> Found:
         """Add arrays that record which rows are evicted during the run.
 
-        ``slots`` and ``rows`` are the numbers of slots of the table, and of arrivals of
-        the block.
+        ``slots`` is the number of slots of the table, and ``rows`` the number of
+        arrivals of the block.
         """
         if self._evicted.size != slots:
             self._evicted = np.full(slots, NOBODY)
@@ -79,7 +79,7 @@ class LookAhead:
     def matches(
         self, start: int, arriving: Arriving, table: Table, out: Found
     ) -> Iterator[Found]:
-        """Yield the matches of the run, after its evictions were decided.
+        """Yield the matches of the run, once it is known which rows were evicted.
 
         ``start`` is the first arrival of the run.
         """

@@ -37,7 +37,7 @@ class Matches:
         """Return the matches in ``out`` as pairs.
 
         ``start`` is the first arrival of the block. ``monitored`` says for each match
-        whether its key is monitored. A sample is checked on these matches.
+        whether its key is monitored. A sample is checked on matches of monitored keys.
         """
         found = out.matches[: int(out.cursor[0]["found"])]
         # Copies: kernels reuse these buffers before the matches are gathered.

@@ -27,10 +27,10 @@ the first window, in which arrivals had fewer residents to match."""
 
 
 def has_miniature(store: BudgetedStore) -> bool:
-    """Whether it can be computed which rows another budget would hold.
+    """Whether the miniature can compute which rows another budget would hold.
 
-    It cannot while a throttle is active: the throttle drops rows and results, and the
-    miniature does not account for this.
+    This is impossible while a throttle is active: the throttle drops rows and results,
+    and the miniature does not account for this.
     """
     shedding = store.shedding
     limits = shedding.budget.limits_memory and not shedding.throttle.active
@@ -40,9 +40,9 @@ def has_miniature(store: BudgetedStore) -> bool:
 def begin_with_part(store: BudgetedStore) -> None:
     """Begin a micro-batch; use the part of the budget that the wanted recall needs.
 
-    In the first window, there are fewer results to find than later. The curve forgets
-    these results during the second window. Until its end, the part does not change, and
-    is first the whole budget.
+    In the first window, there are fewer results to find than later. The recall curve
+    forgets these results during the second window. Until the end of the second window,
+    the part does not change. At the start of a query, it is the whole budget.
     """
     small, shedding = store.models.miniature, store.shedding
     clock = store.models.clock_us
@@ -64,7 +64,7 @@ def begin_with_part(store: BudgetedStore) -> None:
 
 
 def with_other_budgets(store: BudgetedStore, report: Report) -> Report:
-    """Add to a report the results expected with other budgets, if there are any."""
+    """Add the results expected with other budgets to a report, if they are known."""
     small = store.models.miniature
     if small is None or not has_miniature(store) or report.recall_code > ESTIMATED:
         return report

@@ -12,7 +12,7 @@ from shedjoin.spec.shedding import Shedding
 def check_sample(stored: dict[str, Any] | None, shedding: Shedding) -> None:
     """Raise if the stored residents were not drawn as this query draws its sample.
 
-    The probabilities with which such residents were kept would be unknown.
+    Otherwise, it would be unknown with which probabilities these residents were kept.
     """
     wanted = drawn_by(shedding)
     if wanted is not None and stored != wanted:

@@ -33,7 +33,7 @@ class Partners:
     store : BudgetedStore
         The residents.
     rules : Rules
-        The join.
+        Rules of the join, as kernels need them.
     verbs : Verbs
         Calls the policy.
     """

@@ -1,4 +1,4 @@
-"""Rewrites segments in which most rows are no residents, and merges small ones."""
+"""Rewrites segments in which most rows are not residents; merges small segments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SLACK_BYTES = 1 << 16
 
 
 def is_dense(payload: Payload, residents: int) -> bool:
-    """Whether there are few segments, and few stored rows that are no residents."""
+    """Whether there are few segments, and few stored rows that are not residents."""
     rows = sum(segment.rows for segment in payload.segments.values())
     return len(payload.segments) < _MERGE and rows <= _DENSE * residents
 
@@ -29,12 +29,12 @@ def tidy(
 ) -> IntArray:
     """Rewrite segments until they have at most ``most`` bytes; return new places.
 
-    ``place`` and ``size`` are those of all residents. Without ``size``, the mean size
-    of a segment's rows is used. Without ``most``, segments may have slightly more bytes
-    than the residents. First, segments without residents are dropped. Then segments are
-    rewritten, those with the fewest residents for their size first: all in which most
-    bytes are unused, and more if the limit requires it. Small segments are merged if
-    there are many of them.
+    ``place`` and ``size`` are places and sizes of all residents. Without ``size``, the
+    mean size of a segment's rows is used. Without ``most``, segments may have slightly
+    more bytes than the residents. First, segments without residents are dropped. Then
+    all segments in which most bytes are unused are rewritten. If the limit requires it,
+    more segments are rewritten, beginning with the greatest unused share. Small
+    segments are merged if there are many of them.
     """
     if not payload.segments:
         return place

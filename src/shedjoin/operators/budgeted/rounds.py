@@ -55,8 +55,8 @@ than this part of the results."""
 class _Block(NamedTuple):
     """Arrivals of a block, and how the models count them and their results.
 
-    In ``arriving``, rows that are larger than their pool are not to be stored. In
-    ``came``, they still are, if the policy lets them.
+    In ``arriving``, rows that are larger than their pool are marked as not to be
+    stored. In ``came``, they are marked as the policy has decided.
     """
 
     start: int
@@ -104,7 +104,7 @@ class Rounds:
         self.matches = Matches(store)
         self._miniature = InMiniature(store, self.verbs)
         self.alone = np.zeros(len(store.spec.streams), np.int64)
-        """Arrivals that have no relation row, by stream."""
+        """Number of arrivals without a relation row, by stream, in a fixed relation."""
         self._partners: Partners | None = None
         if "partners" in policy.reads:
             self._partners = Partners(store, self._rules, self.verbs)
@@ -113,7 +113,7 @@ class Rounds:
         """Join a part of the arrivals; yield its matches.
 
         Between two parts, residents may move to other slots. So the candidates of the
-        last part are dropped first.
+        part before are dropped first.
         """
         self._show_models()
         self.stops.forget()
@@ -139,7 +139,7 @@ class Rounds:
             done = end
 
     def limit(self, share: Share) -> None:
-        """Use a share from now on, and shed the residents that exceed it."""
+        """Use this share of the budget from now on, and shed the surplus."""
         store = self._store
         store.other_shares = share.others
         if share.size != store.share:
@@ -154,9 +154,9 @@ class Rounds:
     def value_residents(self) -> None:
         """Score residents again if their importance has changed.
 
-        This is not done for samples, which keep the scores drawn on arrival. Nor is it
-        done for policies that read partners: they score all residents before every
-        block anyway.
+        This is not done for samples, which keep the scores drawn on arrival. It is also
+        not done for policies that read partners, because these policies score all
+        residents before every block.
         """
         policy = self._shedding.policy
         anyway = policy.samples or "partners" in policy.reads
@@ -194,7 +194,7 @@ class Rounds:
     def _rows_of_block(self) -> int:
         """Limit of the arrivals of a block.
 
-        If scores depend on models, it is a part of the rows of a window.
+        If scores depend on models, the limit is a fraction of the rows of a window.
         """
         if not self._changes:
             return self._block_rows
@@ -233,11 +233,11 @@ class Rounds:
         return _Block(start, arriving, came, counted, watched, results)
 
     def _found(self, block: _Block, lookahead: LookAhead) -> Iterator[Found]:
-        """Join and store a block; yield matches whenever their room is full."""
+        """Join and store a block; yield matches whenever the match buffer is full."""
         arriving = block.arriving
         out = self.room.empty(arriving.key.size, arriving.first_number)
         if self._rules.tosses and arriving.coins.any():
-            # A resident is dropped after a certain match, so matches decide evictions.
+            # Coins drop a resident after a certain match, so matches decide evictions.
             self._looks_ahead = False
         if self._looks_ahead:
             yield from self._ahead(arriving, out, lookahead)
@@ -248,10 +248,10 @@ class Rounds:
             self._store.thresholds.advance(arriving.first_number, out.raised, oldest)
 
     def _learn(self, block: _Block, since: int, matched: int) -> None:
-        """Count a block in the models; ``since`` was their clock before the block.
+        """Count a block in the models; ``since`` is the clock from before the block.
 
-        This is done after all arrivals of the block were joined. Otherwise, sampled
-        rows would be scored with knowledge of matches that come later.
+        This is done after all arrivals of the block were joined. Otherwise, rows of the
+        miniature would be scored by models that already count later matches.
         """
         models, clock = self._store.models, self._store.table.clock_us
         fade = models.frequency.faded(max(since, clock) - since)
@@ -357,7 +357,7 @@ class Rounds:
         unit = parse_duration(scheme.instant)
         instant = time_us // unit
         worse = self._store.note_gain(instant, gained, scheme)
-        if worse and self._partners is None:  # by partners, all are scored anyway
+        if worse and self._partners is None:  # with partners, all are scored anyway
             self._facts["sheds_left"] = 0
 
     @property

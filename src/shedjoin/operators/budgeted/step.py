@@ -31,8 +31,8 @@ def budgeted_step(
 ) -> Running:
     """Join the arrivals of a micro-batch, shed rows, and remove expired residents.
 
-    The same rows are late, and rows expire at the same time, as without a budget.
-    ``before`` counts results that this micro-batch has found already.
+    The budget does not change which rows are late, or when rows expire. ``before``
+    counts results that this micro-batch has already found.
     """
     arrivals = Timely(blobs, store.spec, store.watermark_ms, store.slot_bytes)
     shares = _begin(store, blobs, watermark_ms)
@@ -74,7 +74,7 @@ def budgeted_step(
 def _begin(
     store: BudgetedStore, blobs: Sequence[Blob], watermark_ms: int
 ) -> list[Share]:
-    """Begin a micro-batch; return its shares of the budget, in order of time."""
+    """Begin a micro-batch; return the shares of the budget that it uses, by time."""
     store.completeness.begin(store.spec.all_expired_us(store.watermark_ms))
     store.table.facts["longest_chain"] = 0
     store.models.begin_count()
@@ -94,7 +94,7 @@ def _count_lives(rounds: Rounds, store: BudgetedStore, expired: IntArray) -> Non
 
 
 def _told(store: BudgetedStore, report: Report, *, saves: bool) -> Report:
-    """Return a report with the recall, and the results expected with other budgets."""
+    """Add the recall to a report, and the results expected with other budgets."""
     store.table.facts["longest_chain"] = 0  # a count, not a part of the state
     skips = any(report.shed) or saves or store.shedding.policy.samples
     if skips:
@@ -106,7 +106,7 @@ def _told(store: BudgetedStore, report: Report, *, saves: bool) -> Report:
 
 
 def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
-    """Concatenate the matches of small blocks before their payload is gathered."""
+    """Concatenate the matches of small blocks, before their rows are gathered."""
     held: list[Pairs] = []
     for pairs in parts:
         held.append(pairs)
@@ -118,7 +118,7 @@ def _collected(parts: Iterator[Pairs]) -> Iterator[Pairs]:
 
 
 def _learned(store: BudgetedStore, rounds: Rounds) -> Report:
-    """Report of a sample only: its weight, its checks and its predicted variances."""
+    """Report with only the facts of a sample: weight, checks, predicted variances."""
     checks, held = rounds.matches.check.outcome(store.models.seen_pairs)
     variance = store.models.outlook.variance
     return Report(

@@ -1,4 +1,4 @@
-"""Handles the stops of kernels: finds candidates, computes scores, adds slots."""
+"""Handles the stops of kernels: a kernel stops if it lacks candidates or slots."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class BudgetedStore:
     Parameters
     ----------
     opening : Opening
-        All that the join is opened from, with its policies and budget.
+        Spec, stored state and workspace from which the join is opened.
     table, payload : SlotTable, Payload
         The residents, and their rows.
     own : dict
@@ -107,7 +107,7 @@ class BudgetedStore:
         )
 
     def limit(self, share: Share) -> None:
-        """Use a share from now on; :meth:`shed_surplus` then sheds the surplus."""
+        """Use this share from now on; :meth:`shed_surplus` then sheds the surplus."""
         self.share, self.other_shares = share.size, share.others
         self._usable = usable_of(self.shedding.budget, self.share)
         self.capacity = self._pools(self._usable)
@@ -128,7 +128,7 @@ class BudgetedStore:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of payload, hot columns and index."""
+        """Bytes of the segments, and of the slots with their index."""
         if not self.table.count:
             return 0
         return self.payload.nbytes + self.slot_bytes * self.table.size
@@ -145,7 +145,7 @@ class BudgetedStore:
         return EXACT
 
     def start(self, first_us: int, watermark_ms: int) -> None:
-        """Begin to join arrivals; ``first_us`` is the time of the first."""
+        """Begin to join arrivals; ``first_us`` is the time of the first arrival."""
         if self.table.start(first_us, 1000 * watermark_ms, self.spec.window_us):
             self.kept_models.begin(first_us)
 
@@ -161,7 +161,7 @@ class BudgetedStore:
                 place[slot[mine]] = places(self.payload.add(own, taken))
 
     def stream_at(self, place: IntArray, arrivals: Ordered) -> IntArray:
-        """Stream of each resident, given the places of their rows."""
+        """Stream of each resident, given the place of its row."""
         stream = np.empty(place.size, np.int64)
         fresh = are_arrivals(place)
         stream[fresh] = arrivals.stream[arrivals_at(place[fresh])]
@@ -187,7 +187,7 @@ class BudgetedStore:
         self.table.set_sizes(alive, size, pooled=self.pooled)
 
     def revalue(self, importances: Importances) -> None:
-        """Compute the importance of all residents again; scores follow later."""
+        """Compute the importance of all residents again; scores are updated later."""
         alive = self.table.alive()
         if not alive.size:
             return
@@ -206,7 +206,7 @@ class BudgetedStore:
 
     @property
     def paced_share(self) -> float:
-        """Share of work to allow, corrected for recent work that missed the plan."""
+        """Share of work to allow, corrected if recent work differed from the plan."""
         far = self.paced.ratio(1 / _FARTHEST, _FARTHEST)
         return min(1.0, self.shedding.throttle.share / far)
 
@@ -230,9 +230,9 @@ class BudgetedStore:
     def shed_surplus(self) -> IntArray:
         """Shed residents that exceed the share; return their number by stream.
 
-        There are such residents if the share was larger before. This is done before
-        any arrival is joined. The number includes rows that did not fit when the join
-        took the residents of another join.
+        There are such residents if the share was larger before. They are shed before
+        any arrival is joined. The number includes rows that did not fit when this join
+        took over the residents of another join.
         """
         shed, self.not_adopted = self.not_adopted, np.zeros_like(self.not_adopted)
         for pool, capacity in enumerate(self.capacity):
@@ -244,10 +244,10 @@ class BudgetedStore:
         return shed
 
     def fit(self) -> IntArray:
-        """Rewrite sparse segments and table; make the state fit a budget in bytes.
+        """Rewrite sparse segments and a sparse table; fit the state into the budget.
 
-        If the state still takes too many bytes, residents are shed. Return their number
-        by stream.
+        If the budget is in bytes and the state still exceeds the share, residents are
+        shed. Return their number by stream.
         """
         shed = np.zeros(len(self.spec.streams), np.int64)
         spare = self.share - self.slot_bytes * self.table.size
@@ -263,7 +263,7 @@ class BudgetedStore:
         return shed
 
     def note_gain(self, instant: int, gained: float, scheme: Adaptive) -> bool:
-        """Record the importance that an instant gained; return whether it has fallen.
+        """Record the importance that an instant gained; return whether gains fell.
 
         See :class:`shedjoin.spec.recompute.Adaptive`.
         """
@@ -287,7 +287,7 @@ class BudgetedStore:
         self.table.touch(alive[changed])
 
     def _shed_some(self) -> IntArray:
-        """Shed residents with the lowest scores, with an eighth of the total size."""
+        """Shed residents with the lowest scores: an eighth of the size of all."""
         alive = self.table.alive()
         eighth = -(-int(self.table.sizes(alive).sum()) // 8)
         return self._shed_lowest(alive, eighth, tuple(range(len(self.capacity))))
@@ -297,7 +297,7 @@ class BudgetedStore:
     ) -> IntArray:
         """Shed residents with the lowest scores, until their sizes exceed ``size``.
 
-        Return their number by stream. ``pools`` are the pools that they may be in.
+        Return their number by stream. ``pools`` are the pools from which they may be.
         """
         number, score = self.table.numbers[slots], self.table.table.score[slots]
         order = slots[np.lexsort((self.shedding.tie * number, score))]

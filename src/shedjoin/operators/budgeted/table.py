@@ -134,11 +134,10 @@ class SlotTable:
         """Begin a micro-batch; return whether its first arrival has set the clock.
 
         ``first_us`` is the time of the first arrival, which is the earliest of the
-        micro-batch. The first arrival of all sets the clock, and the time that every
-        stream has reached. Until all streams have rows, an arrival that is earlier than
-        the clock by more than a window sets them again. The reason: the first arrival
-        may have had a time in the future. All streams count as having reached the
-        watermark.
+        micro-batch. The very first arrival sets the clock, and the time that every
+        stream has reached. But this arrival may have a time in the future. So, until
+        all streams have had rows, an arrival more than a window before the clock sets
+        clock and times again. All streams count as having reached the watermark.
         """
         facts, latest = self.facts, self.table.streams["latest"]
         all_seen = facts["seen"] == (1 << self._streams) - 1
@@ -185,7 +184,7 @@ class SlotTable:
     ) -> Residents:
         """Residents in the form that a policy reads, with the present clock.
 
-        If ``decay`` is None, their matches are left out.
+        If ``decay`` is None, the counts of their matches are left out.
         """
         stream, key, time, number = (np.empty(slots.size, np.int64) for _ in range(4))
         read_slots(slots, self.table, stream, key, time, number)
@@ -209,7 +208,7 @@ class SlotTable:
         put_scores(slots, score, self.table)
 
     def _met(self, slots: IntArray, decay: float) -> Met:
-        """Faded matches of residents, with those foreseen in the present instant."""
+        """Faded matches of residents, and the matches foreseen in this instant."""
         details = self.table.details
         last, matches = details["last_match"][slots], details["matches"][slots]
         if decay:
@@ -219,7 +218,7 @@ class SlotTable:
         return Met(matches + foreseen, np.where(foreseen > 0, instant, last))
 
     def expire(self, horizon: tuple[int, ...], *, pooled: bool) -> IntArray:
-        """Remove residents up to a time for each stream; return how many by stream."""
+        """Remove residents with times up to the horizon of their stream; count them."""
         count = np.zeros(self._streams, np.int64)
         expire_until(horizon, int(pooled), self.table, count)
         return count
@@ -231,11 +230,11 @@ class SlotTable:
         return slots
 
     def vacate(self, slots: IntArray, *, pooled: bool) -> None:
-        """Remove residents."""
+        """Remove the residents of some slots."""
         vacate_all(slots, int(pooled), self.table)
 
     def resize(self, size: int) -> None:
-        """Move all residents, oldest first, to the first slots of a table of a size."""
+        """Move all residents, oldest first, to a new table with ``size`` slots."""
         old, header = self.table, self.header.copy()
         alive = self._by_age()
         self.table = self._allocate(size)
@@ -279,8 +278,8 @@ class SlotTable:
         """Link free slots in ascending order.
 
         The order of free slots decides where the next arrivals are put, but it is not
-        stored. With this order, a table that is restored and one that stayed in memory
-        put them into the same slots.
+        stored. With this order, a restored table and a table that stayed in memory put
+        the next arrivals into the same slots.
         """
         link_free(self.table)
 

@@ -1,6 +1,6 @@
 """Decides which keys of two streams match in a join with a budget.
 
-They match if they are equal, or if a relation connects them.
+Without a relation, equal keys match. With a relation, keys match if it connects them.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class Through(Protocol):
 
     @property
     def most(self) -> int:
-        """Limit of the number of relation rows with the same key."""
+        """Upper bound of the number of relation rows with the same key."""
 
     def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
-        """Looks of rows: keys of the other stream, and ranges of time."""
+        """Keys of the other stream for which rows look, each with a range of times."""
 
     def expiry(
         self,
@@ -52,11 +52,11 @@ class Through(Protocol):
     ) -> IntArray:
         """Time until which each row is related to keys of the other stream.
 
-        This is by the relation rows that have come so far.
+        Only the relation rows that have come so far are used.
         """
 
     def models(self, models: Models) -> AskedModels:
-        """Models in the form that a policy reads."""
+        """The models in the form in which a policy queries them in this join."""
 
     def same_keys(self, spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
         """For each match, whether the keys themselves match, not only their hashes."""
@@ -98,12 +98,12 @@ OWN_KEYS = OwnKeys()
 
 
 class Counted(NamedTuple):
-    """Arrivals as the models count them: one or more entries for each.
+    """Entries that the models count, for arrivals.
 
     An arrival of the left stream has one entry, under its own key. An arrival of the
-    right stream has one entry for each left key that it looks for, under this key. So
-    rows that can match have entries under the same key. The entries of an arrival begin
-    at ``first``. Without a relation, each arrival has one entry, and ``first`` is None.
+    right stream has one entry under each left key that it looks for. So rows that can
+    match have entries under the same key. The entries of an arrival begin at ``first``.
+    Without a relation, each arrival has one entry, and ``first`` is None.
     """
 
     stream: IntArray
@@ -130,7 +130,7 @@ class Counted(NamedTuple):
         return Counted(stream[at], counted, time[at], importance[at], size[at], first)
 
     def place(self, row: IntArray, look: IntArray) -> IntArray:
-        """The entry that counts each match, given its arrival and its look."""
+        """For each match, the entry that counts it, given its arrival and its look."""
         if self.first is None:
             return row
         at: IntArray = self.first[row]

@@ -1,4 +1,4 @@
-"""Calls the verbs of a policy, and turns their results into kernel arguments."""
+"""Calls the methods of a policy, and turns their results into kernel arguments."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Verbs:
         return answers.scores(self._policy, verb, given, rows.key.size)
 
     def _shown(self, rows: Residents) -> Residents:
-        """Rows with the models, if the policy declares that it reads them."""
+        """Rows, with the models if the policy declares that it reads models."""
         learned = self.models if "models" in self._policy.reads else None
         return replace(rows, learned=learned, asked=type(self._policy).__name__)
 

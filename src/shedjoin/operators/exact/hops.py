@@ -2,12 +2,13 @@
 
 A partial result consists of an arrival and residents of some of the other streams. Its
 ``latest`` is the latest time of its rows. Its ``until`` is the time until which all of
-its rows are kept. A resident of stream j with the same key and time t matches it if and
-only if ::
+its rows are kept. A resident of stream j with the same key and with time t matches a
+partial result if and only if ::
 
     latest - keep[j] <= t <= until
 
-A join of two streams has only one such hop.
+A *hop* extends partial results by residents of one more stream. A join of two streams
+has only one hop.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Partial(NamedTuple):
     def extended(
         self, at: IntArray, stream: int, slot: IntArray, ring: Ring, keep_us: int
     ) -> Partial:
-        """Extend the partial results ``at`` by the residents ``slot`` of a stream."""
+        """Extend the partial results ``at`` with the residents ``slot`` of a stream."""
         time = ring.times(slot)
         return Partial(
             self.key[at],
@@ -58,8 +59,8 @@ def matches(
     """Yield matches: positions of arrivals, and slots of residents by stream.
 
     About ``room`` matches are yielded at a time. The search is depth first: the matches
-    that one hop has found pass through all later hops, before it searches for more. The
-    arrays are valid until the next ones are requested.
+    that one hop has found pass through all later hops before this hop searches for
+    more. Yielded arrays are valid only until the next arrays are requested.
     """
     stream, *rest = others
     keep_us = store.spec.keeps_us[stream]

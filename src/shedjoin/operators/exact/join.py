@@ -30,8 +30,8 @@ class ExactJoin:
     store : WindowStore
         The residents.
     completeness : Completeness
-        Whether rows were shed before. An exact join lacks such rows if it continues a
-        join with a budget.
+        Whether rows were shed before. If this join continues a join with a budget, the
+        rows that were shed there are missing.
     """
 
     kind = "exact"
@@ -102,6 +102,6 @@ class ExactJoin:
         self.store.insert(chunk.stream, chunk.rows, chunk.hot)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Return facts for the directory; the index is rebuilt from the rows."""
+        """Return facts for the directory. The index is not stored: rows restore it."""
         del changes
         return self.store.stored().facts() | self._completeness.facts()

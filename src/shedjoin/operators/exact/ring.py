@@ -76,7 +76,7 @@ class Ring:
         return self.index.heads.nbytes + self.index.entries.nbytes
 
     def insert(self, hot: Hot, first_slot: int | None = None) -> int:
-        """Assign slots to rows, by default the next ones; return the first slot."""
+        """Assign slots to rows, by default the next slots; return the first slot."""
         first = self.end if first_slot is None else first_slot
         if first > self.end:
             self.skip_to(first)
@@ -152,10 +152,10 @@ def probed(
 
     A slot matches if its time is from ``low`` to ``high`` of the row. About ``room``
     matches are yielded at once. The third value is the length of the longest chain that
-    was walked. The arrays are valid until the next ones are requested.
+    was walked. Yielded arrays are valid only until the next arrays are requested.
 
-    A probe finds matches in an order that depends on removed residents, as long as they
-    are still linked. If this order decides which matches are in one batch, matches are
+    The order in which matches are found also depends on removed residents that are
+    still linked. If this order would decide which matches are in one batch, matches are
     sorted. So a step yields the same batches, whether its state was restored or not.
     """
     limits = fixed(key), fixed(low), fixed(high)

@@ -105,9 +105,9 @@ class WindowStore:
                 self._drop(stream, run)
 
     def ahead(self, first_new: int, watermark_ms: int) -> int:
-        """Count new rows that are ahead: later than all streams by over a window.
+        """Count new rows more than a window ahead of the time all streams reached.
 
-        ``first_new`` is the first segment of the micro-batch.
+        ``first_new`` is the number of the first segment of the micro-batch.
         """
         latest = [max((run.max_us for run in own), default=None) for own in self.runs]
         seen = [time for time in latest if time is not None]
@@ -127,8 +127,8 @@ class WindowStore:
     ) -> Iterator[tuple[pa.RecordBatch, IntArray, IntArray]]:
         """Group slots by segment.
 
-        Yield the rows of each segment, the positions of the wanted rows in it, and
-        their positions in ``slots``.
+        Yield the rows of each segment, the positions of the wanted rows in the segment,
+        and their positions in ``slots``.
         """
         runs = self.runs[stream]
         ids = np.array([run.segment.id for run in runs])

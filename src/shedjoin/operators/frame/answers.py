@@ -1,9 +1,9 @@
-"""Checks of what a policy returns, before the kernels read it.
+"""Checks what a policy returns, before kernels read it.
 
 Kernels do not check the bounds of arrays. A user's policy may return an array that is
-too short, or None, or values that cannot be compared. Then an error names the method of
-the policy, which is called a verb. What a policy returns is copied, because the policy
-may write its next result into the same array.
+too short, or None, or values that cannot be compared. If it does, an error is raised
+that names the method of the policy (here called its *verb*). What a policy returns is
+copied, because the policy may write its next result into the same array.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def scores(policy: Policy, verb: str, given: object, rows: int) -> FloatArray:
 
 
 def choices(policy: Policy, verb: str, given: object, rows: int) -> BoolArray:
-    """Return an array of booleans, one for each row; raise if it is none."""
+    """Return booleans, one for each row; raise if ``given`` has other values."""
     found = _array(policy, verb, given, rows)
     if found.dtype != np.bool_:
         raise _wrong(policy, verb, f"an array of {found.dtype}, not of bool")
@@ -46,7 +46,7 @@ def choices(policy: Policy, verb: str, given: object, rows: int) -> BoolArray:
 def chances(
     policy: Policy, verb: str, given: object, rows: int, *, least: float = 0.0
 ) -> FloatArray:
-    """Return probabilities as floats; raise if one is not from ``least`` to 1."""
+    """Return probabilities as floats; raise if one is below ``least`` or above 1."""
     found = _numbers(policy, verb, given, rows)
     outside = found[~((found >= least) & (found <= 1.0))]
     if outside.size:

@@ -1,4 +1,4 @@
-"""Mean sizes of the rows of each cell of keys, to share a budget in bytes."""
+"""Mean sizes of rows in each cell (a group of keys), to divide a budget in bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Joined rows: the columns of the matched rows beside each other."""
+"""Builds joined rows: the columns of matched rows, side by side."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ have the same key."""
 
 
 def equal_keys(spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
-    """For each combination of matched rows, whether its key columns are equal.
+    """For each combination of matched rows, whether their key columns are equal.
 
-    Rows are matched by a hash of their key columns. Different keys may have the same
-    hash.
+    This check is needed because rows are matched by a hash of their key columns, and
+    different keys may have the same hash.
     """
     same = np.ones(met[0].at.size, np.bool_)
     places = [pa.array(each.at) for each in met]
@@ -62,7 +62,7 @@ def combine_rows(
 
 
 def joined_columns(spec: JoinSpec, parts: Sequence[Met]) -> Iterator[pa.RecordBatch]:
-    """Yield joined rows as one batch, or as more if a column would be too large."""
+    """Yield joined rows in one batch, or in several if a column would be too large."""
     places = [pa.array(met.at) for met in parts]
     # Columns that the join itself adds come last.
     origins = [-1 if c.stream is None else c.stream for c in spec.output]

@@ -2,7 +2,7 @@
 
 After a row was shed, results may be missing until the watermark shows that no arrival
 can match the row any more. Until then, the recall is an estimate, or unknown. All kinds
-of joins use :class:`Completeness` to record until when this is so.
+of joins record in :class:`Completeness` how long this lasts.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _NEVER = -(1 << 62)
 
 
 class Measured(NamedTuple):
-    """Results that a micro-batch found, and estimates of those that it missed.
+    """Results that a micro-batch found, and estimates of the results that it missed.
 
     ``so_far`` has the variances of all results missed since the start of the query.
     ``off`` and ``importance_off`` are standard deviations of the results missed in this
-    micro-batch. They are only those of errors that are the same in all micro-batches.
-    Over micro-batches, these standard deviations are added up, not their squares.
+    micro-batch. They include only errors that are the same in all micro-batches. So for
+    several micro-batches, these standard deviations are added up, not their squares.
     """
 
     results: float
@@ -46,7 +46,7 @@ class Completeness:
     Parameters
     ----------
     facts : dict, optional
-        What :meth:`facts` returned when it was stored.
+        What :meth:`facts` returned when the state was stored.
     """
 
     def __init__(self, facts: dict[str, Any] | None = None) -> None:
@@ -116,7 +116,7 @@ class Completeness:
         self._shed_us = max(until_us, self._shed_us or until_us)
 
     def note_untold(self, reason: int, until_us: int) -> None:
-        """Record that the results missed by rows up to a time cannot be estimated.
+        """Record that the missed results of rows up to a time cannot be estimated.
 
         ``reason`` is a code of ``shedjoin.spec.recall``.
         """
@@ -124,10 +124,10 @@ class Completeness:
         self._untold[str(reason)] = max(until_us, before)
 
     def note_before(self, latest_us: int) -> None:
-        """Record that no estimate covers the rows that were shed before.
+        """Record that no estimate covers the rows that another kind of join has shed.
 
-        If the stored state does not have the time up to which rows were shed,
-        ``latest_us`` is used.
+        If the stored state does not contain the time up to which rows were shed,
+        ``latest_us`` is used instead.
         """
         if self.shed:
             until = latest_us if self._shed_us is None else self._shed_us
@@ -141,7 +141,7 @@ class Completeness:
 
     @as_step
     def of_whole(self, step: Step, horizon_us: int) -> Running:
-        """Run a step that sheds no rows, and add its recall to its report."""
+        """Run a step that sheds no rows, and add the recall to its report."""
         self.begin(horizon_us)
         yield from step
         report = step.report
@@ -152,11 +152,11 @@ class Completeness:
     def told(
         self, report: Report, measured: Measured, *, skips: bool, reason: int = EXACT
     ) -> Report:
-        """Return a report with the recall of its micro-batch, and that so far.
+        """Add to a report the recall of the micro-batch, and the recall so far.
 
         ``skips`` says whether the micro-batch itself may miss results. If their number
-        cannot be estimated, ``reason`` is the code of the reason. If rows that were
-        shed can match in later micro-batches as well, :meth:`note_shed` or
+        cannot be estimated, ``reason`` is the code of the reason. If shed rows could
+        also match arrivals of later micro-batches, :meth:`note_shed` or
         :meth:`note_untold` must have been called before.
         """
         self.shed = self.shed or any(report.shed)

@@ -1,4 +1,4 @@
-"""A log of the stored rows that are no longer residents, although not expired."""
+"""A log of stored rows that are no longer residents, but have not expired."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Leaving(Protocol):
 class GoneLog(ChangeLog):
     """Stores the places of rows that are in segments but are not residents.
 
-    The log may contain places in removed segments. They have no effect, because
+    The log may contain places in removed segments. These places have no effect, because
     segment numbers are never used again.
 
     Parameters

@@ -1,4 +1,7 @@
-"""The interface between engines and joins: open a join, run a step, commit it."""
+"""The interface between engines and joins: open a join, run a step, commit it.
+
+The *directory* of a shard is all of its stored state except the rows and the logs.
+"""
 
 from __future__ import annotations
 
@@ -86,16 +89,16 @@ class GivenRelation(Protocol):
     """A relation that does not change. It comes with the join and is not stored."""
 
     def check(self, own: dict[str, Any]) -> None:
-        """Raise if rows were stored under another relation; ``own`` is stored."""
+        """Raise if ``own``, the stored facts, were written under another relation."""
 
 
 class Opening(NamedTuple):
-    """All that a join of one shard is opened from.
+    """Everything from which the join of one shard is opened.
 
     If there is no state yet, ``directory`` is None, and ``seed`` becomes the seed of
-    the buckets of the hash index. If ``opened`` is true, the workspace already holds
-    the decoded state. Otherwise, the state is decoded from ``blobs``. ``relation`` is a
-    relation that does not change. It is not a part of the state.
+    the hash index. If ``opened`` is true, the workspace already holds the decoded
+    state. Otherwise, the state is decoded from ``blobs``. ``relation`` is a relation
+    that does not change, and is not a part of the state.
     """
 
     spec: JoinSpec
@@ -187,7 +190,7 @@ def pass_time(
 ) -> int:
     """Advance the watermark of a state without opening it; return the bytes written.
 
-    This is for a state without rows. If nothing has changed, no bytes are written.
+    The state must have no rows. If nothing has changed, no bytes are written.
     """
     changes = Commit(blobs, directory.token)
     watermark_ms = max(watermark_ms, directory.watermark_ms)

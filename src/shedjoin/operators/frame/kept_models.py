@@ -23,10 +23,10 @@ class KeptModels:
     Parameters
     ----------
     opening : Opening
-        What the join starts from.
+        Spec, stored state and workspace from which the join is opened.
     own : dict
-        What :meth:`write` returned when it was stored; empty if nothing was learned
-        yet.
+        What :meth:`write` returned when the models were stored; empty if nothing was
+        learned yet.
     make : function
         Makes models that keep all they learn in a given array of words.
     words : int

@@ -16,7 +16,7 @@ TYPICAL_ROW_BYTES = 256
 
 
 def usable_of(budget: Budget, share: int) -> int:
-    """Rows or bytes that residents may use of a shard's share of the budget.
+    """Part of a shard's share of the budget that residents may use.
 
     >>> usable_of(Budget(memory="1 kB"), 1000), usable_of(Budget(rows=1000), 1000)
     (800, 1000)
@@ -25,7 +25,7 @@ def usable_of(budget: Budget, share: int) -> int:
 
 
 class Paced(NamedTuple):
-    """Recent work under a throttle: that which was done, and that which was planned."""
+    """Recent work under a throttle: work that was done, and work that was planned."""
 
     done: float = 0.0
     meant: float = 0.0
@@ -33,7 +33,7 @@ class Paced(NamedTuple):
     def ratio(self, least: float, most: float) -> float:
         """Work done divided by work planned, limited to ``least`` and ``most``.
 
-        It can differ from 1, because the plan uses estimates of the expected matches.
+        The ratio can differ from 1, because work is planned by estimates of matches.
 
         >>> Paced(3.0, 2.0).ratio(0.5, 2.0), Paced(9.0, 2.0).ratio(0.5, 2.0)
         (1.5, 2.0)
@@ -45,7 +45,7 @@ class Paced(NamedTuple):
 def advanced(clock: int, latest: Sequence[int], reached: int, lead: int) -> int:
     """Clock of a shard after rows have come.
 
-    The clock is the greatest time in ``latest``, but at most ``lead`` after the time
+    The clock is the greatest time in ``latest``, but at most ``lead`` ahead of the time
     that all streams have ``reached``. So one row with a time far in the future does not
     make all other rows old. The clock never goes back.
 

@@ -1,4 +1,4 @@
-"""The stored form of models: a log of the words of their array that changed."""
+"""The stored form of models: a log of the words that changed in their array."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Counts the rows and bytes that an exact join would hold, without holding them."""
+"""Counts the rows and bytes that an exact join would hold, without holding them.
+
+A *run* is the rows of one stream that the exact join would store as one segment.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ _RUNS = 64
 
 
 class _Stretch(NamedTuple):
-    """Rows of a stretch of time: their number, and the times of the first and last."""
+    """Rows of a stretch of time: their number, and their first and last time."""
 
     rows: int
     first_us: int
@@ -87,7 +90,7 @@ class _Books:
         self.coming = []
 
     def tidy(self) -> None:
-        """Move those runs to the end that the exact join would move as well."""
+        """Rewrite the runs that the exact join would rewrite, as one run at the end."""
         moving = worth_moving(self.runs, self.end)
         if not moving:
             return
@@ -137,10 +140,10 @@ class Needed:
     spec : JoinSpec
         The join.
     own : dict
-        What :meth:`facts` returned when it was stored; empty if there was nothing.
+        What :meth:`facts` returned when the state was stored; empty if there was none.
     entry_bytes : sequence of int, optional
         Bytes that the exact join uses for each row of a stream, in addition to the row
-        itself. By default, the bytes of a ring of slots are counted.
+        itself. By default, the bytes of the hash index are counted.
     """
 
     def __init__(
@@ -191,8 +194,8 @@ class Needed:
     def arrive(self) -> None:
         """End one micro-batch, or one segment of residents.
 
-        The rows counted since the last call become one run, since the exact join would
-        store them as one segment and drop this segment as a whole.
+        The rows counted since the last call become one run, because the exact join
+        would store them as one segment, and drop this segment as a whole.
         """
         for books in self._books:
             books.arrive()
@@ -261,7 +264,7 @@ def _sum(each: Iterable[_Held]) -> _Held:
 def _coarser(held: _Held) -> _Held:
     """Merge pairs of adjacent stretches, except the latest ``_PARTS``.
 
-    The latest rows expire last. When they do, the exact stretches are needed.
+    The latest stretches stay exact, because their rows are counted for longest.
     """
     parts = sorted(held)
     old = parts[:-_PARTS]

@@ -1,4 +1,8 @@
-"""Sorts all arrivals of a micro-batch by (time, stream, digest, position)."""
+"""Sorts all arrivals of a micro-batch by (time, stream, digest, position).
+
+The digest identifies the blob in which a row came, and the position is that of the row
+in this blob.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +25,9 @@ _ROUNDING = 8
 _BITS = 63
 _Column = TypeVar("_Column", IntArray, FloatArray)
 PART_ROWS, PART_BYTES = 1 << 20, 48 << 20
-"""Limits of a part, the arrivals that are joined at once. Only one part at a time is
-copied into memory. The other arrivals stay in the batches that were delivered."""
+"""Limits of the rows and bytes of a part. A part is the arrivals that are joined at
+once. Only one part at a time is copied into memory. The other arrivals stay in the
+batches that were delivered."""
 
 
 class Ordered(NamedTuple):
@@ -124,8 +129,8 @@ class Timely:
     def _ends(self, order: IntArray, time: IntArray) -> Iterator[int]:
         """Yield the ends of parts, so that no part exceeds the limits.
 
-        The size of each row counts, not the mean, because large rows may be adjacent.
-        Rows of one instant are divided only if they do not fit into one part.
+        The sizes of single rows are added up, because large rows may be adjacent. Rows
+        with equal times are divided only if they do not fit into one part.
         """
         sizes = self._sizes_if_many()
         end = 0
@@ -156,7 +161,7 @@ class Timely:
         return sizes
 
     def _part(self, order: IntArray) -> Ordered:
-        """Arrivals at some positions; the positions are in the order of delivery."""
+        """Arrivals at some positions, which count arrivals in the order of delivery."""
         wanted, place = np.arange(order.size), order
         if order.size < sum(self.taken):
             wanted = np.sort(order)
@@ -237,9 +242,10 @@ def _cut(ends: Iterator[int], also: Sequence[int]) -> Iterator[int]:
 
 
 def _by_time(time: IntArray) -> IntArray:
-    """Sort positions by (time, position).
+    """Return the positions sorted by time; equal times keep their order.
 
-    If both fit into one integer, sorting these integers is faster than a stable sort.
+    If time and position fit into one integer together, such integers are sorted,
+    because this is faster than a stable sort.
     """
     bits = max(1, time.size - 1).bit_length()
     if not time.size or int(time.max()) - int(time.min()) >= 1 << (_BITS - bits):

@@ -1,6 +1,6 @@
 """Reads the residents of a stored state, and the numbers of its blobs.
 
-One kind of join uses this to continue with the state of another kind.
+A join uses this to continue with the state of another kind of join.
 """
 
 from __future__ import annotations

@@ -16,12 +16,12 @@ from shedjoin.types import IntArray
 
 ROOM = 1 << 17
 ROOM_BYTES = 32 << 20
-"""Limits of the results that are built at once, in rows and in bytes. Fewer results
-would be slower to build, and more would take more memory."""
+"""Limits of the results that are built at once, in rows and in bytes. Lower limits
+would make a join slower, and higher limits would take more memory."""
 
 Parts: TypeAlias = Iterator[tuple[pa.RecordBatch, IntArray, IntArray]]
-"""For each segment: its rows, the positions in it of the rows asked for, and their
-positions in the request."""
+"""For each segment: its rows, the positions of the requested rows in the segment, and
+their positions in the request."""
 
 
 class Kept(Protocol):
@@ -60,8 +60,8 @@ def gather_results(
 ) -> Iterator[pa.RecordBatch]:
     """Yield joined rows of arrivals and residents, which are given by their slots.
 
-    The rows of the last stream of ``slots`` are read segment by segment. Those of the
-    other streams are read before, all at once.
+    The rows of the last stream of ``slots`` are read segment by segment. The rows of
+    the other streams are read before, all at once.
     """
     *some, last = slots
     taken = {

@@ -1,7 +1,7 @@
-"""Runs of slots in the exact join, and the rules when to rewrite them.
+"""Runs of slots in the exact join, and rules that decide when runs are rewritten.
 
-A run is a range of slots whose rows are in one segment. It is dropped or moved as a
-whole.
+A run is a range of slots whose rows are in one segment. A run is dropped or rewritten
+as a whole.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SLOT_BYTES = 8 * (STRIDE + 1)
 class Run(NamedTuple):
     """A run of slots whose rows are stored in one segment.
 
-    ``alive`` rows of it can still be matched under the current watermark.
+    ``alive`` is the number of its rows that can still be matched.
     """
 
     segment: Segment
@@ -55,7 +55,7 @@ class Stored(NamedTuple):
 
     @property
     def oldest_first(self) -> list[Segment]:
-        """Segments of all runs, by the latest of their times."""
+        """Segments of all runs, sorted by their latest times."""
         runs = sorted(self.runs, key=lambda run: (run.max_us, run.segment.id))
         return [run.segment for run in runs]
 
@@ -69,10 +69,10 @@ def worth_moving(runs: Sequence[Run], end: int) -> list[Run]:
     """Runs of one stream whose rows should be rewritten into a new run at the end.
 
     ``runs`` are in slot order, and ``end`` is the next slot to assign. There are two
-    reasons to rewrite. Both cost a constant amortised time per row. *Cleaning*: a few
-    rows of an old segment live longer than the others, so that more than half of the
-    slots are unused. Then the remaining rows of the oldest segments are rewritten.
-    *Merging*: small segments are merged into one (see ``newest_to_merge``).
+    reasons to rewrite. *Cleaning*: a few rows of an old segment live longer than the
+    others, so that more than half of the slots are unused. Then the remaining rows of
+    the oldest segments are rewritten. *Merging*: small segments are merged into one
+    (see ``newest_to_merge``). On average, each row is rewritten only a few times.
     """
     if not runs:
         return []
@@ -89,7 +89,7 @@ def worth_moving(runs: Sequence[Run], end: int) -> list[Run]:
 
 
 def slots_for(span: int, slots: int) -> int:
-    """Number of slots that a ring should have; it had ``slots`` before.
+    """Number of slots that a ring should have, if it has ``slots`` slots now.
 
     ``span`` is the number of slots from the oldest slot in use to the newest.
 

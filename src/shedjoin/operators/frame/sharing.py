@@ -1,6 +1,6 @@
 """Divides one budget among all shards, by the rows that came to each of them.
 
-Shards do not communicate. Each of them receives the census of all arrivals, keeps the
+Shards do not communicate. Each shard receives the census of all arrivals, keeps the
 counts of the last window, and computes the same division. The shares add up to the
 budget at any time. The rows of a micro-batch change the shares in the same micro-batch.
 """
@@ -32,13 +32,13 @@ from shedjoin.types import BoolArray, IntArray
 
 _CENSUS = "census"
 _LOG = 1 << 40
-"""Number of the log of the census. Its blobs have numbers far below those of other
-logs."""
+"""Number of the log of the census. Its blobs have numbers far below the numbers of
+other logs."""
 _SLOTS = 16
 """Number of slots of time whose counts are kept. A slot is an eighth of the window, but
 at least a second."""
 _PART = 2
-"""Slots in the last part of a window."""
+"""Number of these slots that make up the most recent part of a window."""
 _MOST = 32
 """Limit of the number of divisions that are computed for one micro-batch."""
 _STEADY = 16
@@ -73,9 +73,9 @@ class Sharing:
     Parameters
     ----------
     opening : Opening
-        What the join starts from.
+        Spec, stored state and workspace from which the join is opened.
     own : dict
-        What :meth:`write` returned when it was stored; empty if there was nothing.
+        What :meth:`write` returned when the state was stored; empty if there was none.
     index_bytes : int
         Bytes that a row takes from a budget in bytes, in addition to its columns.
     """
@@ -123,7 +123,7 @@ class Sharing:
         return {_CENSUS: facts}
 
     def arrive(self, blobs: Iterable[Blob], watermark_ms: int) -> list[Share]:
-        """Read the census of a micro-batch; return its shares, in order of time.
+        """Read the census of a micro-batch; return the shares to use in it, by time.
 
         A new share begins a new part of the arrivals, and every part costs time. So
         small changes are left out. ``now`` becomes the share at the end of the
@@ -177,7 +177,7 @@ class Sharing:
         self._sizes = CellSizes(self._words[ring:], streams, cells)
 
     def _reached(self, counts: Counts, watermark: int) -> int:
-        """Latest slot of time, but at most one after that reached by all streams.
+        """Latest slot of time, at most one slot after the slot all streams reached.
 
         So a row with a time far in the future does not make all other rows old.
         """
@@ -206,11 +206,11 @@ class Sharing:
         ring = self._ring.reshape(-1)
         came = ring[place].astype(np.int64)
         np.add.at(came, of, counts.number[mine])
-        # While a stream has no rows, all other rows count in one slot: limit its sum.
+        # While a stream has no rows, all other rows count in one slot. So limit sums.
         ring[place] = np.minimum(came, np.iinfo(np.int32).max)
 
     def _share(self, since_us: int = _NEVER) -> Share:
-        """Compute the share of this shard, and what it would be with other budgets."""
+        """Compute the share of this shard, and its shares with other budgets."""
         factors = [self.part, *FACTORS.tolist()]
         if self.is_shared and self._newest > _NEVER:
             whole = self._budget.share(0, 1)
@@ -218,8 +218,8 @@ class Sharing:
         else:
             own = self._budget.share(self._shard, self._spec.shards)
             size, *others = (int(each * own) for each in factors)
-        # While shards use different parts of the budget, a shard could get more than
-        # its share of the whole budget. Then all shards together could exceed it.
+        # Shards may use different parts of the budget. Without the limit, a shard could
+        # get more than its share of the whole budget, and the shares could exceed it.
         return Share(since_us, min(size, others[WHOLE]), np.array(others))
 
     def _divided(self, budgets: Sequence[int]) -> list[int]:

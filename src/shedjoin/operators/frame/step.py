@@ -37,9 +37,9 @@ class WindowedStore(Protocol):
         """Rewrite segments that are too small, or hold few residents."""
 
     def ahead(self, first_new: int, watermark_ms: int) -> int:
-        """Count new rows that are ahead: later than all streams by over a window.
+        """Count new rows more than a window ahead of the time all streams reached.
 
-        ``first_new`` is the first segment of the micro-batch.
+        ``first_new`` is the number of the first segment of the micro-batch.
         """
 
     def expire(self, watermark_ms: int) -> None:
@@ -59,9 +59,9 @@ def windowed_step(
     Arrivals are late if they are behind the watermark of the micro-batch *before*,
     which the store remembers. Residents expire by the present watermark. Spark has the
     same rules. Every chunk of arrivals is first joined with the residents of the other
-    streams. Then its rows become residents. So each result is found once, when the last
-    of its rows comes. ``admitted`` removes rows from a chunk. These rows are counted as
-    shed, and are neither joined nor stored.
+    streams. Then the arrivals become residents. So each result is found once, when the
+    last of its rows comes. ``admitted`` removes rows from a chunk. The removed rows are
+    counted as shed, and are neither joined nor stored.
     """
     store.tidy()
     streams = range(len(store.spec.streams))

@@ -1,4 +1,4 @@
-"""Importance of results, computed from that of their rows."""
+"""Computes the importance of results from the importances of their rows."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ _GREATEST = 1e150
 
 
 def combined(worth: Sequence[FloatArray], combine: Combine) -> FloatArray:
-    """Importance of results, computed from that of their rows.
+    """Importance of results, computed from the importances of their rows.
 
-    Infinite values mean that a stream has no importance, and are ignored. A result of
-    which all values are infinite has importance 1.
+    Infinite values mean that a stream has no importance, and are ignored. If all values
+    of a result are infinite, its importance is 1.
 
     >>> import numpy as np
     >>> rows = [np.array([2.0, np.inf]), np.array([5.0, np.inf])]

@@ -1,7 +1,8 @@
-"""The join of several streams or by predicates with a memory budget, for one shard.
+"""The join of one shard, of several streams or by predicates, with a memory budget.
 
-Rows are stored in segments, as without a budget. Two logs are stored in addition: one
-of the places of evicted rows, and one of the changes of the models.
+Rows are stored in segments, as without a budget. Logs are stored in addition: one of
+the places of evicted rows, and one of the changes of the models. If shards share the
+budget, the counts of the census also have a log.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class BoundedJoin:
     Parameters
     ----------
     opening : Opening
-        All that the join is opened from.
+        Spec, stored state and workspace from which the join is opened.
     payload : Payload
         Rows of the residents.
     """
@@ -117,8 +118,8 @@ class BoundedJoin:
     ) -> BoundedJoin:
         """Continue with those residents of another kind of join that fit the budget.
 
-        Models count these rows like arrivals. The next step counts the other rows as
-        shed.
+        Models count all of the residents like arrivals. The report of the next step
+        counts those that did not fit as shed.
         """
         join = cls(opening, payload)
         _, learning, shedder, losses, known, *_ = join._bounded
@@ -133,7 +134,7 @@ class BoundedJoin:
     def _take_in(self, stream: int, rows: pa.RecordBatch) -> int:
         """Make rows residents without joining them; return their latest time.
 
-        Their matches with all other residents were found before.
+        The matches of these rows with other residents have been found before.
         """
         store, learning, shedder, losses, *_ = self._bounded
         count = rows.num_rows
@@ -175,7 +176,7 @@ class BoundedJoin:
         return numbers_of(directory, Sharing.parts(own), own["gone"], own["models"])
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch, shed rows, and remove expired ones."""
+        """Join the arrivals of a micro-batch, shed rows, and drop expired residents."""
         return bounded_step(self._bounded, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:

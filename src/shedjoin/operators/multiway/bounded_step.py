@@ -30,8 +30,8 @@ from shedjoin.spec.report import Report
 from shedjoin.types import BoolArray, FloatArray, IntArray, IntGrid
 
 _TELLING = 0.05
-"""With a Band: if a smaller part of the results have all of their rows in one cell, the
-recall counts as unknown."""
+"""In a join by Band, the recall counts as unknown if a smaller part of the results have
+all of their rows in one cell."""
 
 
 class Bounded(NamedTuple):
@@ -47,7 +47,7 @@ class Bounded(NamedTuple):
 
 
 class _Own(NamedTuple):
-    """Arrivals of one stream, in order, and their positions among all arrivals."""
+    """Arrivals of one stream by time, and their positions among all arrivals."""
 
     at: IntArray
     rows: pa.RecordBatch
@@ -63,8 +63,8 @@ def bounded_step(join: Bounded, blobs: Sequence[Blob], watermark_ms: int) -> Run
 
     Arrivals are processed in blocks, in the order of their times. The arrivals of a
     block are joined with all residents, and become residents themselves. After each
-    block, the surplus is shed. The same rows are late, and rows expire at the same
-    time, as without a budget.
+    block, the surplus is shed. The budget does not change which rows are late, or when
+    rows expire.
     """
     store, learning, shedder, losses, *_ = join
     shares = join.sharing.arrive(blobs, watermark_ms)
@@ -105,7 +105,7 @@ def bounded_step(join: Bounded, blobs: Sequence[Blob], watermark_ms: int) -> Run
 
 
 def _told(join: Bounded, found: Found, report: Report) -> Report:
-    """Return a report with the recall, and the size of the state of an exact join."""
+    """Add the recall to a report, and the size of the state of an exact join."""
     store, learning, needed = join.store, join.learning, join.needed
     report = replace(
         report,
@@ -113,8 +113,8 @@ def _told(join: Bounded, found: Found, report: Report) -> Report:
         **needed.end(store.watermark_ms),  # type: ignore[arg-type]  # whole
     )
     missed, so_far = learning.models.missed()
-    # With a Band, only results within one cell are estimated. The part of the results
-    # that are missing may be another one for results across cells.
+    # With a Band, missing results are estimated only within one cell. For results
+    # across cells, the missing part may be different.
     across = max(0.0, 1.0 - found.alike / max(1, report.matched))
     measured = Measured(
         *(found.alike, found.alike_importance, missed, so_far),
@@ -162,7 +162,7 @@ def _arrived(part: Ordered, each: dict[int, _Own], block: slice) -> Arrived:
 
 
 def _cut(own: _Own, block: slice) -> _Own:
-    """Select the arrivals of a block, with their positions in it."""
+    """Select the arrivals of a block, with their positions in the block."""
     low, high = np.searchsorted(own.at, [block.start, block.stop])
     at = slice(low, high)
     return _Own(

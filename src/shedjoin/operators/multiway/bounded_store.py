@@ -24,7 +24,8 @@ class BoundedStore(MultiwayStore):
     """Residents of one shard of a join with a memory budget.
 
     New arrivals are *held*: they are in basic windows and can be matched, but are not
-    stored yet. Those that are still residents at the end of their part are stored.
+    stored yet. A micro-batch is processed in parts. At the end of each part, the
+    arrivals that are still residents are stored.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ class BoundedStore(MultiwayStore):
     def shrink(self, most_bytes: int) -> None:
         """Rewrite segments until the state has at most ``most_bytes``, if possible.
 
-        Segments with the smallest part of residents are rewritten first.
+        Segments in which the smallest share of rows are residents are rewritten first.
         """
         sparse = [p for p in self.pieces.values() if p.alive < p.segment.rows]
         sparse.sort(key=lambda p: (p.alive / p.segment.rows, p.segment.id))
@@ -126,8 +127,8 @@ class BoundedStore(MultiwayStore):
     def _expiring(self, stream: int) -> Iterator[IntArray]:
         """Yield places of rows that expire now.
 
-        Here every row is dropped at its own time, not with its basic window, because
-        other rows need the room.
+        Each row is dropped as soon as it expires, not together with its basic window,
+        because other rows need the room.
         """
         return self.windows[stream].cut(self._horizon(stream))
 
@@ -139,7 +140,7 @@ class BoundedStore(MultiwayStore):
         return columns[:, ~np.isin(columns[PLACE], self._dead[first:end])]
 
     def _worth_moving(self, stream: int) -> list[Piece]:
-        """Segments to rewrite: those with few residents, or else many small ones."""
+        """Segments to rewrite: those with few residents; if none, many small ones."""
         pieces = self._pieces(stream)
         sparse = [piece for piece in pieces if 2 * piece.alive < piece.segment.rows]
         if sparse or not pieces:

@@ -1,7 +1,7 @@
 """Tests results by the values of their columns.
 
-Functions need the values themselves, and so do comparisons of values for which there
-are no order codes.
+The function of a Where needs the values themselves. A comparison needs them if there
+are no order codes for the values.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Checks:
         self._terms = [term for term in terms if isinstance(term, CheckTerm)]
 
     def passed(self, met: _Met, stream: int) -> tuple[_Met, IntArray]:
-        """Results that pass the tests for which ``stream`` was the last one missing.
+        """Results that pass the tests that became possible by joining ``stream``.
 
         Also return the indices of these results.
         """

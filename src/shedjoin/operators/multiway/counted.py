@@ -1,6 +1,6 @@
 """Computes the keys under which models count rows.
 
-Rows with equal counted keys match if their times allow it.
+If all terms are Bands, rows with equal counted keys match if their times allow it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST = np.iinfo(np.int64).max
 
 
 def is_counted(spec: JoinSpec) -> bool:
-    """Whether rows with equal counted keys match, so that counts estimate results."""
+    """Whether rows with equal counted keys match, so that counts predict results."""
     return all(isinstance(term, BandTerm) for term in spec.terms)
 
 
@@ -37,8 +37,9 @@ def counted_keys(
 
     If the join has a Band, this is the key of the row, mixed with the cells of its
     values. A cell is as wide as ``eps``, so all values of a cell match each other. Two
-    values that match are in the same cell or in adjacent cells. If only the cell of the
-    last Band is another one, and is adjacent, the counted keys differ by 1.
+    values that match are in the same cell or in adjacent cells. If two rows differ only
+    in the cell of the last Band, and these cells are adjacent, their counted keys
+    differ by 1.
     """
     key: IntArray = columns[KEY]
     for term in spec.terms:

@@ -1,4 +1,4 @@
-"""Estimates the matches and the work of partial results at a hop, from its counts."""
+"""Estimates the matches and the work of partial results at a hop, from counts."""
 
 from __future__ import annotations
 
@@ -16,15 +16,16 @@ from shedjoin.types import FloatArray
 _PRIOR = 0.5
 """Pseudo-count: half a match that is added to every hop, spread over all lags."""
 _EMPTY = 0.05
-"""A lag bucket counts as empty if it has less than this part of the rows of the bucket
-with most rows."""
+"""A lag bucket counts as empty if it has less than this part of the rows of the fullest
+bucket."""
 
 
 class Hop(NamedTuple):
     """Estimates for one partial result at a hop.
 
-    ``work`` is the work of one lag bucket, in comparisons. ``growth[c]`` is the number
-    of matches in the c best buckets. ``ranked`` are the buckets, the best first.
+    ``work`` is the work of one lag bucket, in comparisons. ``ranked`` are the buckets;
+    those with the most matches come first. ``growth[c]`` is the number of matches in
+    the first c of these buckets.
     """
 
     work: float
@@ -49,7 +50,7 @@ def hop_of(counted: Counted, part: float = 1.0) -> Hop:
     """Estimate what one partial result finds at a hop, by lag bucket.
 
     ``part`` is the part of the other stream that was stored. The estimate is for a join
-    that stores all of it.
+    that stores the whole stream.
     """
     partial, rows, matches, squares = counted
     if partial and not rows.any():
@@ -63,7 +64,7 @@ def hop_of(counted: Counted, part: float = 1.0) -> Hop:
     used = np.flatnonzero(rows > _EMPTY * rows.max())
     chance = squares / used.size
     found = _settled(matches[used], rows[used] / rows[used].sum(), chance)
-    # Among equal buckets, those of young rows are best: they have rows first.
+    # Among equal buckets, the smallest lags are best: these buckets fill up first.
     best = np.lexsort((np.abs(used - HALF + 0.5), -found))
     more = 1 / max(part, 1e-3)
     growth = np.cumsum(found[best]) / partial * more
@@ -75,9 +76,9 @@ def hop_of(counted: Counted, part: float = 1.0) -> Hop:
 def _settled(matches: FloatArray, flat: FloatArray, chance: float) -> FloatArray:
     """Matches by bucket, corrected for differences that may be due to chance.
 
-    ``chance`` is the variance that the counts have by chance. If they vary hardly more
-    than this, buckets with many matches are probably no better than others. So the
-    matches are moved towards a distribution as in ``flat``. The less they exceed
+    ``chance`` is the variance that the counts have by chance. If their variance is
+    hardly greater, buckets with many matches are probably no better than others. So the
+    matches are moved towards the distribution ``flat``. The less their variance exceeds
     ``chance``, the more they are moved.
     """
     variance = float(matches.var())
@@ -87,7 +88,7 @@ def _settled(matches: FloatArray, flat: FloatArray, chance: float) -> FloatArray
 
 
 def direction_of(rate: float, hops: Sequence[Hop], throttle: Throttle) -> Direction:
-    """Direction of arrivals that come at a rate, given the estimates of its hops."""
+    """Direction of a stream whose arrivals come at ``rate``, given its hops."""
     return Direction(
         rate,
         tuple(throttle.update * hop.work for hop in hops),

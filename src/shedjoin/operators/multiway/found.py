@@ -25,7 +25,7 @@ _ENOUGH = 256
 class Asking(NamedTuple):
     """Arrivals of one stream: positions in the block, counted keys and importance.
 
-    For all results of ``watched`` arrivals, counted keys are compared.
+    For ``watched`` arrivals, the counted keys of all results are compared.
     """
 
     at: IntArray
@@ -38,8 +38,8 @@ class Found:
     """Counts the importance of results, and the results that models can estimate.
 
     Models can estimate results whose rows all have the same counted key. With a Band,
-    these are the results whose rows are all in one cell. Their number is estimated from
-    some of the results. For watched arrivals, it is counted.
+    these are the results whose rows are all in one cell. The number of these results is
+    estimated from a sample of all results. For watched arrivals, it is counted exactly.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class Found:
         self.results = Results(np.zeros(rows), np.zeros(rows))
 
     def note(self, met: Met, asking: Asking) -> None:
-        """Count some results."""
+        """Count results that were found for arrivals of one stream."""
         alike = np.ones(met.arrival.size)
         if self._by_cell and alike.size:
             some = np.arange(0, alike.size, max(1, alike.size // _ENOUGH))

@@ -1,9 +1,10 @@
 """Keeps the work of a join by predicates within a throttle.
 
-At the start of every micro-batch, it is decided with which residents arrivals are
+At the start of every micro-batch, the join decides with which residents arrivals are
 compared, and which part of the arrivals is dropped. The decision uses only what was
-learned before. A hash of its row decides whether an arrival is shredded, compared with
-the chosen lags, or dropped. So a micro-batch that is repeated gives the same results.
+learned in earlier micro-batches. Whether an arrival is shredded, compared at the chosen
+lags or dropped depends on a hash of its row. So a repeated micro-batch gives the same
+results.
 """
 
 from __future__ import annotations
@@ -43,25 +44,26 @@ from shedjoin.types import FloatArray, IntArray
 _DROPS = 0xD509
 """Combined with the seed, so that dropping a row is independent of shredding it."""
 _SCOUTS = 0.35
-"""Part of the shredded arrivals that are scouts: they are joined with another stream
-first."""
+"""Part of the shredded arrivals that are scouts. A scout is first joined with another
+stream than usual."""
 _FARTHEST, _MORE = 16.0, 1.5
-"""Limits of the factors that correct the allowed work: after too much work, and after
-too little. The second limit is low, because there may have been little work only
-because a stream was quiet. Its work can return at once."""
+"""After too much work, the allowed work is divided by at most the first number. After
+too little work, it is multiplied by at most the second. The second number is small,
+because a quiet stream may be the reason for too little work. When rows of this stream
+come again, their work returns at once."""
 _BETTER = 1.1
 """Lags are chosen only if they are expected to bring this many times the results that
-all lags bring for the same work. Without this margin, lags would often be chosen for
-nothing, because the best of many noisy estimates is too high."""
+all lags bring for the same work. Without this margin, lags would often be chosen that
+bring no more results, because the best of many noisy estimates is too high."""
 _ENOUGH = 2000.0
-"""Number of arrivals per window that are shredded while no work is saved."""
+"""Limit of the arrivals per window that are shredded while no throttle is active."""
 _FEW, _AT_FIRST = 20.0, 4.0
 """Until ``_FEW`` arrivals were shredded, the shredded part is larger, at most
 ``_AT_FIRST`` times. Harvests that are chosen from fewer arrivals are hardly better than
 random ones."""
 _OFF = 0.25
-"""Factor for the shredded part of a stream whose arrivals bring too few results for
-their work, once ``_FEW`` arrivals of it are known."""
+"""If arrivals of a stream bring too few results for their work, the part of them that
+is shredded is multiplied by this, once ``_FEW`` of them have been shredded."""
 _TRY_AGAIN = 0.25
 """Part of the excess work that is forgotten in each micro-batch in which no lags are
 chosen."""
@@ -71,12 +73,12 @@ _LOOKS_ALONE = Throttle(match=0.0)
 
 
 class Configuration(NamedTuple):
-    """With which residents the arrivals of each stream are compared in a micro-batch.
+    """The residents with which the arrivals of a micro-batch are compared.
 
-    An arrival takes part at all with the probability ``admit`` of its stream. A part
-    ``shred`` of these arrivals is shredded. Each of the others is compared with the
-    residents in ``looks`` with the probability ``chance``. If ``looks`` is None for a
-    stream, its other arrivals are compared with no residents.
+    An arrival takes part with the probability ``admit`` of its stream; otherwise, it is
+    dropped. The part ``shred`` of the remaining arrivals is shredded. An arrival that
+    is not shredded is compared with the residents in ``looks``, with the probability
+    ``chance``. If ``looks`` is None for a stream, such an arrival is not compared.
     """
 
     looks: tuple[Looks | None, ...]
@@ -91,7 +93,7 @@ def edges_of(store: MultiwayStore) -> Edges:
     """Starts of the lag buckets and the end of the last one, by direction and hop.
 
     If rows of a basic window are sorted by key or lead, a search covers the whole basic
-    window. So buckets are then not shorter than basic windows.
+    window. So in this case, buckets are not shorter than basic windows.
     """
     edges = {}
     for stream, other in permutations(store.streams, 2):
@@ -104,9 +106,8 @@ def edges_of(store: MultiwayStore) -> Edges:
 class Harvesting:
     """Keeps the work of one shard within the throttle, for one micro-batch.
 
-    The number of arrivals is known before they are joined. Otherwise, if many arrivals
-    come after a quiet time, all of them would be compared with as many residents as was
-    right for a few.
+    While the throttle is active, arrivals are counted before they are joined. So if
+    many arrivals come after a quiet time, each is compared with fewer residents.
 
     Parameters
     ----------
@@ -200,11 +201,11 @@ class Harvesting:
         return self._told(report, exact)
 
     def _told(self, report: Report, exact: float) -> Report:
-        """Return a report with the recall.
+        """Add the recall to a report.
 
-        Rows that were dropped are missing until no arrival could match them any more.
-        While rows are being dropped, the estimate accounts for them. After the last
-        drop, the number of missing results is unknown until then.
+        Results of a dropped row are missing until no arrival could match this row any
+        more. While rows are being dropped, the estimate includes these results. After
+        the last drop, the number of missing results is unknown until then.
         """
         if self._dropped_us > _NEVER:
             self._completeness.note_shed(self._dropped_us)
@@ -240,10 +241,10 @@ class Harvesting:
     ) -> Configuration:
         """Have the policy choose a configuration within the allowed work.
 
-        Until any arrival was shredded, a random part of the arrivals is compared with
-        all residents. The same is done if the choice of the policy is expected to bring
-        hardly more results. In these cases, the part is the share of the throttle. It
-        is not corrected for the work of lags that were chosen before.
+        Before the first arrival has been shredded, a random part of the arrivals is
+        compared with all residents. The same is done if the choice of the policy is
+        expected to bring hardly more results. In these cases, the part is the share of
+        the throttle. This part is not corrected for excess work at lags chosen earlier.
         """
         learned, policy = self.learned, self._policy
         rest, part = (
@@ -280,7 +281,7 @@ class Harvesting:
         return Configuration(tuple(looks), shred, found.chance)
 
     def _groups(self, chunk: Chunk) -> Iterator[Group]:
-        """Groups of arrivals: shredded ones by their first stream, and the others."""
+        """Yield a group of shredded arrivals for each first stream, and the others."""
         spec, stream = self._store.spec, chunk.stream
         looks, shred, chance, *_ = self.configuration
         if looks[stream] is None and self.learned.counted[stream] > _FEW:
@@ -288,8 +289,8 @@ class Harvesting:
         lot = self._lots(chunk, 0)
         order = self.learned.orders[stream]
         shredded = np.flatnonzero(lot < shred)
-        # The lot of a shredded arrival also decides which stream it is joined with
-        # first.
+        # The lot of a shredded arrival also decides with which stream the arrival is
+        # joined first.
         turn = lot[shredded] / shred * (len(order) - 1) / _SCOUTS
         first = np.where(turn < len(order) - 1, turn.astype(np.int64) + 1, 0)
         for place, tally in enumerate(self._tallies):
@@ -319,11 +320,12 @@ class Harvesting:
     def _pace(self, matched: int) -> None:
         """Compare the work that was done with the work that was planned.
 
-        Later micro-batches plan less work, by the ratio of the two. While no lags are
-        chosen, a part of the arrivals is compared with all residents. This takes
-        exactly that part of the work, so there is nothing to compare. Instead, the
-        excess of former lags is forgotten step by step, so that lags are tried again.
-        If there were no residents, nothing is recorded.
+        Later micro-batches divide the work that they plan by the ratio of the two.
+        While no lags are chosen, a part of the arrivals is compared with all residents.
+        This takes exactly that part of the work, so there is nothing to compare.
+        Instead, the excess work at lags chosen earlier is forgotten step by step, so
+        that lags are tried again. If there was nothing to compare arrivals with,
+        nothing is recorded.
         """
         if self.learned.is_known and self._looked:
             # Rows that are dropped now reduce the work of a whole window. A correction

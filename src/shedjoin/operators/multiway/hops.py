@@ -50,7 +50,7 @@ class Hops:
     chunk : Chunk
         The arrivals.
     columns : array, optional
-        Columns of the arrivals by their layout, if they were computed before.
+        Columns of the arrivals in their layout, if they were computed before.
     noted : callable, optional
         Called with all results before their joined rows are built.
     """
@@ -96,8 +96,8 @@ def hop_order(store: MultiwayStore, arriving: int) -> list[int]:
     """Order in which to probe the other streams, so that there are few partial results.
 
     The next stream is one that a key or term connects with earlier streams, if there is
-    any. Among several, it is the one with the fewest residents. If these are equally
-    many, it is the one with the shortest retention.
+    any. If there are several, the stream with the fewest residents is next. If the
+    numbers of residents are equal, the stream with the shortest retention is next.
     """
     bound, order = {arriving}, []
     left = set(store.streams) - bound
@@ -134,9 +134,9 @@ class _Probe:
     chunk : Chunk
         The arrivals.
     room : int
-        Number of matches that a hop may find before they pass to the next hop.
+        Number of matches that a hop may find before they are passed to the next hop.
     group : Group
-        The residents that are searched, and the tally of what is found.
+        The arrivals, the residents to compare them with, and the tally, if any.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class _Probe:
         """Yield arrivals with residents of all streams, about ``room`` at a time.
 
         The search is depth first: the matches that one hop has found pass through all
-        later hops, before it searches for more.
+        later hops before this hop searches for more.
         """
         stream, *rest = others
         spec, layout = self._store.spec, self._store.layouts[stream]
@@ -183,8 +183,8 @@ class _Probe:
     ) -> Iterator[tuple[IntArray, IntGrid]]:
         """Yield matches: indices of partial results, and columns of residents.
 
-        If ``whole``, these are all columns of the tiers. Otherwise, they are only the
-        places, and for a tally the times as well.
+        If ``whole`` is true, all columns of a resident are yielded. Otherwise, only its
+        place is yielded, and if there is a tally, also its time.
         """
         wanted = slice(None) if whole else slice(PLACE, TIME + bool(self._tally))
         met: list[IntArray] = []
@@ -210,9 +210,9 @@ class _Probe:
         """Yield matches tier by tier: partial results, rows of the tier, and the tier.
 
         Partial results are sorted by the times of their arrivals. So a basic window is
-        searched only for those whose lags reach it. In a tier, they are looked up in
-        the order of key and lead. So each search starts at the first row that the one
-        before has found.
+        searched only for those partial results whose lags reach the window. In a tier,
+        partial results are looked up in the order of key and lead. So each search
+        starts at the first row that the search before has found.
         """
         windows, layout = self._store.windows[stream], self._store.layouts[stream]
         order = np.argsort(self._time[partial.arrival], kind="stable")

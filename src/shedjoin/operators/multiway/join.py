@@ -44,7 +44,7 @@ class MultiwayJoin:
     completeness : Completeness
         Record of missing results.
     learned : dict, optional
-        What ``Learned.facts`` returned when it was stored.
+        What ``Learned.facts`` returned when the state was stored.
     """
 
     kind = "multiway"
@@ -139,7 +139,7 @@ class MultiwayJoin:
         return load.end(step.report)
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Return facts for the directory; the tiers are rebuilt from the rows."""
+        """Return facts for the directory. Tiers are not stored: rows restore them."""
         del changes
         facts = self.store.stored() | self._completeness.facts()
         if self._harvested is not None:

@@ -30,10 +30,10 @@ Edges: TypeAlias = dict[tuple[int, int], IntArray]
 
 
 class Looks(NamedTuple):
-    """With which residents the arrivals of one stream are compared.
+    """The residents with which the arrivals of one stream are compared.
 
-    Arrivals are joined with the other streams in this ``order``. In each stream, they
-    are compared with the residents whose lags are in one of its stretches.
+    Arrivals are joined with the other streams in this ``order``. ``lags`` has stretches
+    for each other stream. Only residents with lags in these stretches are compared.
     """
 
     order: tuple[int, ...]
@@ -56,8 +56,8 @@ def lag_edges(
 ) -> IntArray:
     """Starts of the lag buckets of a hop, and the end of the last bucket.
 
-    No bucket is narrower than ``narrowest_us``, except buckets of width 0. These are
-    added if needed, so that the number of buckets is always the same.
+    No bucket is narrower than ``narrowest_us``, except buckets of width 0. Buckets of
+    width 0 are added if needed, so that the number of buckets is always the same.
     """
     first, last = lag_range(spec, stream, other)
     if not first < 0 < last:

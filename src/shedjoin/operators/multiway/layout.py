@@ -28,9 +28,9 @@ the rows."""
 class Layout:
     """Columns of the tiers of one stream.
 
-    Rows of a key are sorted by the column ``lead``. If it is None, they are sorted by
-    time. ``values`` are the other columns that are compared. With a memory budget, the
-    last three columns are number, size and importance of a row.
+    Rows of a key are sorted by the column ``lead``, or by time if ``lead`` is None.
+    ``values`` are the other columns that are compared. With a memory budget, the last
+    three columns are number, size and importance of a row.
     """
 
     lead: str | None
@@ -39,7 +39,7 @@ class Layout:
 
     @staticmethod
     def of(spec: JoinSpec, stream: int, *, bounded: bool = False) -> Layout:
-        """Choose the columns of a stream; the most selective term has the lead."""
+        """Choose the columns; the lead is the column of the most selective term."""
         found: dict[str, int] = {}
         for _, term, column in compared(spec.terms, stream):
             found[column] = min(found.get(column, _LAST), _rank(term))
@@ -90,9 +90,9 @@ _LAST = 3
 
 
 def _rank(term: BandTerm | CompareTerm) -> int:
-    """Rank of a term by the rows that it selects: the lowest rank for the fewest rows.
+    """Rank of a term: the fewer rows a term is expected to select, the lower its rank.
 
-    ``!=`` is last, because the rows that it selects are not one range.
+    ``!=`` has the highest rank, because the values that it selects are not one range.
     """
     if isinstance(term, BandTerm):
         return 0

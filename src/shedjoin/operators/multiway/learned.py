@@ -1,7 +1,7 @@
-"""Counts of shredded arrivals: at which lags and in which order to look for matches.
+"""Counts of shredded arrivals, from which lags and the order of hops are chosen.
 
-Counts fade with event time. Their half-life is the window. They are rounded whenever
-they fade. So their stored form is short, and they are the same after a restart.
+Counts fade with event time. Their half-life is the window. Counts are rounded whenever
+they fade. So their stored form is short, and a restart does not change them.
 """
 
 from __future__ import annotations
@@ -19,31 +19,31 @@ from shedjoin.plan.harvest_direction import Direction
 from shedjoin.spec.throttle import Throttle
 from shedjoin.types import FloatArray, IntArray
 
-if TYPE_CHECKING:  # plans need scipy; joins that keep up do not
+if TYPE_CHECKING:  # plans need scipy; joins without a throttle do not
     from shedjoin import plan
 
 _DIGITS = 3
 _YOUNG = 4.0
-"""Number of half-lives since counting began after which counts fade at the usual pace.
-Before, they fade faster."""
+"""Counts fade at the usual pace when this many half-lives have passed since counting
+began. Before, they fade faster."""
 _SOONER = 4
 """The counts of work done and work planned fade this many times as fast as other
 counts. Excess work while windows were filling up says little about excess work now."""
 _ENOUGH = 2
-"""Number of shredded arrivals that must have begun with each hop before another order
-of the streams is considered."""
+"""Another order of the streams is considered only if at least this many shredded
+arrivals have begun with each hop."""
 _BETTER, _UNSURE = 1.2, 1.5
-"""Factor by which another order must be better, and an addition to it that is larger if
-fewer arrivals were counted. A change of the order costs something: the counts of the
-hops in the present order are lost."""
+"""Another order must be better by a factor: the first number, plus the second number
+divided by the root of the number of counted arrivals. The factor is above 1, because a
+change has a cost: the counts of the hops in the present order are lost."""
 
 
 class Learned:
     """Faded counts of one shard, and the order of the hops of each direction.
 
     ``seen`` and ``stored`` count arrivals by stream. ``partial``, ``rows``, ``matches``
-    and ``squares`` are counts of hops as in ``Tally``. ``pair_*`` are the same counts
-    for arrivals for which the hop was the first. ``results`` are the results of
+    and ``squares`` are counts of hops as in ``Tally``. ``pair_*`` are the same counts,
+    but only of arrivals that began with the hop. ``results`` are the results of
     shredded arrivals by stream, and ``counted`` the number of these arrivals. ``paced``
     is the work that was done, and the work that was planned.
     """
@@ -93,11 +93,10 @@ class Learned:
 
     @property
     def least(self) -> float:
-        """Least number of shredded arrivals that began with any one stream.
+        """Least number of shredded arrivals that began with any hop of a direction.
 
-        It is computed for each direction, as the least over its hops. The greatest of
-        these numbers is returned, because arrivals of other directions may find no
-        matches at all.
+        The direction in which this number is greatest is used, because arrivals of
+        other directions may find no matches at all.
         """
         others = [list(order) for order in self.orders]
         met = (self.pair_partial[own, met] for own, met in enumerate(others))
@@ -107,7 +106,7 @@ class Learned:
         """Standard deviation of the estimated results of ``seen`` arrivals by stream.
 
         The results of an arrival are estimated by a product over hops. Each factor is
-        estimated from a few arrivals.
+        uncertain, because it is estimated from a few arrivals.
         """
         variance = 0.0
         for stream, order in enumerate(self.orders):
@@ -126,12 +125,12 @@ class Learned:
     def fade(self, time_us: float, half_us: float) -> None:
         """Fade counts up to ``time_us``, the mean time of new arrivals.
 
-        They fade by at most a half. Soon after the start of the query they fade faster,
-        because early counts are from windows that were not full.
+        One call fades counts by at most a half. Soon after the start of the query,
+        counts fade faster, because windows were not full when early counts were made.
         """
         if self.time_us < 0:
             self.began_us = self.time_us = time_us
-        self.began_us = min(self.began_us, time_us)  # the first times may be too late
+        self.began_us = min(self.began_us, time_us)  # later rows may have earlier times
         half_us = min(half_us, max((time_us - self.began_us) / _YOUNG, half_us / 16))
         passed = min(max(time_us - self.time_us, 0.0), half_us)
         self.time_us = time_us
@@ -180,7 +179,7 @@ class Learned:
             best = _best(made, order, price, better)
             if best != order:
                 self.orders[stream] = best
-                # These counts are used until there are counts in the new order.
+                # The ``pair_*`` counts are used until there are counts in this order.
                 for name in Counted._fields:
                     found = getattr(self, f"pair_{name}")
                     getattr(self, name)[stream] = found[stream]
@@ -193,11 +192,11 @@ class Learned:
         return plan.price_of_work(work, self.load(throttle))
 
     def whole_work(self, throttle: Throttle) -> FloatArray:
-        """Work of an arrival of each stream that is compared with all residents.
+        """Work of comparing an arrival of each stream with all residents.
 
-        The order with the least work is assumed. The throttle allows a share of this
-        work. The present order may be best for a few lags only, and take far more work
-        for all lags.
+        The throttle allows a share of this work. The order with the least work is
+        assumed, because the present order may be best only for a few lags, and take far
+        more work for all lags.
         """
         directions = self.load(throttle).directions
         whole = [
@@ -219,7 +218,7 @@ class Learned:
     ) -> dict[tuple[int, ...], Direction]:
         """Direction of one arrival of a stream, for each possible order of hops.
 
-        It is estimated as if hops were independent.
+        The direction is estimated as if hops were independent.
         """
         part, order = self._stored_part, self.orders[stream]
         hops = {
@@ -238,7 +237,7 @@ class Learned:
         return np.where(self.seen > 0, part, 1.0)
 
     def _counted(self, hop: tuple[int, int], prefix: str = "") -> Counted:
-        """Counts of a hop; with ``pair_``, those of arrivals that began with it."""
+        """Counts of a hop; with ``pair_``, only of arrivals that began with the hop."""
         return Counted(*(getattr(self, prefix + name)[hop] for name in Counted._fields))
 
     def load(
@@ -246,8 +245,8 @@ class Learned:
     ) -> plan.HarvestLoad:
         """Estimated results and work of the whole join.
 
-        They are for ``coming`` arrivals by stream. Without ``coming``, they are for the
-        faded counts of arrivals.
+        The estimates are for ``coming`` arrivals by stream. Without ``coming``, the
+        faded counts of arrivals are used instead.
         """
         from shedjoin import plan
 
@@ -273,7 +272,7 @@ def _best(
     If ``price`` is 0, arrivals are compared with all residents, and orders are compared
     by results per work. Otherwise, each order does only the work that is worth the
     price. If an order does more work than the present order, the price of the
-    difference is subtracted from its results. If it does less, it is added.
+    difference is subtracted from its results. If it does less work, the price is added.
     """
     scores = {}
     if price:

@@ -17,7 +17,7 @@ from shedjoin.types import BoolArray, FloatArray, IntArray
 
 _UNSEEN = np.iinfo(np.int64).min
 _LEAD = 16
-"""The clock is at most a 16th of the window after the time that all streams have
+"""The clock is at most a 16th of the window ahead of the time that all streams have
 reached."""
 _PAIR = 2
 _PIECE = 1 << 10
@@ -28,7 +28,7 @@ piece, the models may count rows as matching although their times are too far ap
 
 
 class Arrived(NamedTuple):
-    """Arrivals of all streams in order; ``key`` is the key under which they count."""
+    """Arrivals of all streams by time; models count an arrival under its ``key``."""
 
     stream: IntArray
     key: IntArray
@@ -55,7 +55,7 @@ class Learning:
     kept : KeptModels
         The models.
     facts : dict, optional
-        What :meth:`facts` returned when it was stored.
+        What :meth:`facts` returned when the state was stored.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class Learning:
             self.kept.make_room()
 
     def _pieces(self, time: IntArray) -> Iterator[slice]:
-        """Cut arrivals into pieces of limited number, and if needed of limited time."""
+        """Cut arrivals into pieces with few rows, and if needed with a short span."""
         start, span_us = 0, self._spec.window_us // _SPANS
         while start < time.size:
             end = min(start + _PIECE, time.size)

@@ -15,7 +15,7 @@ from shedjoin.spec.streams import JoinSpec
 
 
 class Losses:
-    """Counts of a micro-batch, and the number of arrivals so far, which is stored.
+    """Counts of dropped rows in a micro-batch, and the number of arrivals so far.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class Losses:
     completeness : Completeness
         Record of missing results, which is updated.
     facts : dict, optional
-        What :meth:`facts` returned when it was stored.
+        What :meth:`facts` returned when the state was stored.
     """
 
     def __init__(
@@ -51,8 +51,8 @@ class Losses:
     def count(self, left: Left, clock_us: int, first_new: int = NOBODY) -> None:
         """Count rows that were shed.
 
-        Those with the number ``first_new`` or a later one count as refused, the others
-        as evicted.
+        Rows with the number ``first_new`` or a greater number count as refused. Other
+        rows count as evicted.
         """
         if not left.stream.size:
             return

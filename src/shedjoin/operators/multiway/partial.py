@@ -1,9 +1,9 @@
 """Partial results: an arrival, and residents of some of the other streams.
 
 The ``latest`` of a partial result is the latest time of its rows, and its ``until`` is
-the time until which all of its rows are kept. For every term, it also has the range of
-order codes that further rows may have. A resident of stream j with the same key and
-time t matches a partial result if ::
+the time until which all of its rows are kept. For every term, a partial result also has
+the range of order codes that further rows may have. A resident of stream j with the
+same key and with time t matches a partial result if ::
 
     latest - keep[j] <= t <= until
 
@@ -65,7 +65,7 @@ class Partial(NamedTuple):
         )
 
     def completed(self, at: IntArray, stream: int, place: IntArray) -> Met:
-        """Complete the partial results ``at`` by residents of the last stream."""
+        """Complete the partial results ``at`` with residents of the last stream."""
         met = Met(self.arrival, self.places).take(at)
         return Met(met.arrival, met.places | {stream: place})
 
@@ -83,7 +83,7 @@ class Partial(NamedTuple):
     def extended(
         self, at: IntArray, stream: int, found: IntGrid, spec: JoinSpec, layout: Layout
     ) -> Partial:
-        """Extend the partial results ``at`` by residents of one more stream."""
+        """Extend the partial results ``at`` with residents of one more stream."""
         one, time = self.take(at), found[TIME]
         bounds = one.bounds.copy()
         for term, new in _bounds(spec.terms, stream, found, layout).items():
@@ -131,7 +131,7 @@ def _stacked(rows: Sequence[IntArray], size: int) -> IntGrid:
 def _bounds(
     terms: tuple[Term, ...], stream: int, columns: IntGrid, layout: Layout
 ) -> dict[int, Bounds]:
-    """Ranges of codes that rows of a stream allow for rows of others, by term."""
+    """For each term, the codes that rows allow for matching rows of other streams."""
     return {
         number: bounds_of(term, stream, columns[layout.place_of(column)])
         for number, term, column in compared(terms, stream)

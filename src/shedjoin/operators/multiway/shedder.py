@@ -20,11 +20,10 @@ from shedjoin.spec.shedding import Shedding
 from shedjoin.types import BoolArray, IntArray, IntGrid
 
 _PARTS = 8
-"""A block of arrivals may be larger than the free room by this fraction of the budget:
-1 / 8."""
+"""A block of arrivals may be larger than the free room by 1 / 8 of the budget."""
 _LEAST_ROWS, _LEAST_BYTES = 1 << 8, 1 << 16
-"""Least limit of this excess. A shard may hold that much more than its budget until
-rows are shed."""
+"""If 1 / 8 of the budget is less than this, a block may exceed the free room by this
+instead. A shard may hold that much more than its budget until rows are shed."""
 NOBODY = np.iinfo(np.int64).max
 
 
@@ -68,7 +67,7 @@ class Shedder:
         self.limit(share)
 
     def limit(self, share: int) -> None:
-        """Use a share from now on; :meth:`shed` then evicts the surplus."""
+        """Use this share from now on; :meth:`shed` then sheds the surplus."""
         self._share = share
         budget, streams = self._shedding.budget, len(self._store.streams)
         whole = usable_of(budget, share)

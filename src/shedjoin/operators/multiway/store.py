@@ -26,7 +26,7 @@ _LEAST_WIDEST_US = 10_000_000
 
 
 class Piece(NamedTuple):
-    """A segment, the number of its rows in basic windows, and the range of times."""
+    """A segment, the number of its rows that are in basic windows, and their times."""
 
     segment: Segment
     alive: int
@@ -37,9 +37,9 @@ class Piece(NamedTuple):
 def _widest_us(stream: StreamSpec) -> int:
     """Limit of the length of the basic windows of a stream.
 
-    A row may be kept longer than needed by this length. In some streams, rows may have
-    expired before they come. Then the limit is 0, and basic windows keep their length:
-    only by the time of such a row can it be decided whether it was dropped.
+    A row may be kept longer than needed by this length. In some streams, a row may have
+    expired before it comes. For these streams, the limit is 0 and basic windows keep
+    their length, because only the time of a row shows whether it was dropped.
     """
     late = stream.keep_us < 0 or stream.lag_us > 0
     return 0 if late else max(stream.keep_us, _LEAST_WIDEST_US)
@@ -125,7 +125,7 @@ class MultiwayStore:
             windows.width_us, windows.dropped_us = width, dropped
 
     def insert(self, stream: int, rows: pa.RecordBatch, hot: Hot) -> None:
-        """Make rows residents: a new segment, and entries in basic windows."""
+        """Make rows residents: store a segment, and insert them into basic windows."""
         segment = self.payload.add(stream, rows)
         times = int(hot.time.min()), int(hot.time.max())
         self.pieces[segment.id] = Piece(segment, rows.num_rows, *times)
@@ -152,7 +152,7 @@ class MultiwayStore:
             self._count_out(np.concatenate(gone))
 
     def _expiring(self, stream: int) -> Iterator[IntArray]:
-        """Yield places of rows that expire now, always whole basic windows."""
+        """Yield places of rows that expire now. Basic windows expire as a whole."""
         return self.windows[stream].expire(self._horizon(stream))
 
     def _count_out(self, place: IntArray) -> None:
@@ -165,9 +165,9 @@ class MultiwayStore:
                 self._drop(number)
 
     def ahead(self, first_new: int, watermark_ms: int) -> int:
-        """Count new rows that are ahead: later than all streams by over a window.
+        """Count new rows more than a window ahead of the time all streams reached.
 
-        ``first_new`` is the first segment of the micro-batch.
+        ``first_new`` is the number of the first segment of the micro-batch.
         """
         latest: dict[int, int] = {}
         for piece in self.pieces.values():

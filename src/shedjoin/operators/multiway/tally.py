@@ -60,8 +60,8 @@ class Tally:
     ) -> None:
         """Count the work to open a basic window, by lag bucket.
 
-        It counts for the buckets whose middle lag reaches the window. For a bucket that
-        is half as wide as the window, half of the work counts.
+        The work is added to the buckets whose middle lag reaches the window. If a
+        bucket is half as wide as the window, half of the work is added.
         """
         edges = self.edges[stream, other]
         middle = (edges[1:] + edges[:-1]) // 2
@@ -79,8 +79,8 @@ class Tally:
         """Count matches, and results if the matches complete them.
 
         Partial results of one arrival match the same residents, so their matches are
-        not independent. So the variance of a count is estimated by a sum over arrivals
-        and lag buckets: each adds the square of the number of its matches.
+        not independent. So the variance of a count is estimated by a sum of squares:
+        the squared number of matches of each arrival in each lag bucket.
         """
         bucket = buckets(self.edges[stream, other], found.lag)
         self.matches[stream, other] += np.bincount(bucket, minlength=BUCKETS)

@@ -1,8 +1,8 @@
-"""Basic windows of one stream: they hold its residents by stretches of event time.
+"""Basic windows of one stream: each holds the residents of one stretch of event time.
 
-A basic window holds the rows of one stretch in sorted *tiers*. Arrivals make a new
-tier. While the tier before is less than four times as large, the two are merged. So
-each row is merged only a few times, and there are few tiers to search.
+A basic window holds its rows in sorted *tiers*. Arrivals make a new tier. While the
+tier before is less than four times as large as the new one, the two are merged. So each
+row is merged only a few times, and there are few tiers to search.
 """
 
 from __future__ import annotations
@@ -22,17 +22,18 @@ from shedjoin.types import BoolArray, IntArray, IntGrid
 PARTS = 10
 """Number of basic windows in the time for which a row is kept."""
 FINE_PARTS = 20
-"""The same number for joins with a CPU budget, which may skip some basic windows."""
+"""The number of basic windows in joins with a CPU budget, which may skip some of them.
+"""
 SHORTEST_US = 100_000
-"""Least length of a basic window. Without it, there could be one for each row."""
+"""Least length of a basic window. Without this limit, each row could have its own."""
 MOST = 100
-"""If there are more basic windows, they are made longer, because each has one or more
-files."""
+"""If there are more basic windows than this, they are made longer, because each basic
+window has one or more files."""
 _GROWTH = 4
 
 
 class Tier(NamedTuple):
-    """Sorted columns, kept in the workspace under a number."""
+    """Sorted rows as columns, kept in the workspace under a number."""
 
     number: int
     columns: IntGrid
@@ -124,7 +125,7 @@ class BasicWindows:
             self.next_tier += 1
 
     def _are_many(self, time: IntArray) -> bool:
-        """Whether rows of these times would make too many windows."""
+        """Whether rows with these times would make too many windows."""
         if not time.size or 2 * self.width_us > self._widest_us:
             return False
         spread = (int(time.max()) - int(time.min())) // self.width_us
@@ -224,7 +225,7 @@ class BasicWindows:
         return (tier for _, tiers in sorted(self.tiers.items()) for tier in tiers)
 
     def between(self, first_us: int, last_us: int) -> list[int]:
-        """Windows that contain any time from one to another, oldest first."""
+        """Windows with any time from ``first_us`` to ``last_us``, oldest first."""
         first, last = first_us // self.width_us, last_us // self.width_us
         return sorted(window for window in self.tiers if first <= window <= last)
 
@@ -237,7 +238,7 @@ class BasicWindows:
         return (window + 1) * self.width_us - 1
 
     def count_after(self, time_us: int, first_segment: int = 0) -> int:
-        """Number of rows after a time, in segments from ``first_segment`` on."""
+        """Number of rows with later times, in segments from ``first_segment`` on."""
         count = 0
         for window, tiers in self.tiers.items():
             if self.end_us(window) <= time_us:

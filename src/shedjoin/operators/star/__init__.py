@@ -1,1 +1,1 @@
-"""The star join: joins two streams through a relation, which may change."""
+"""Joins two streams through a relation: a table of the keys that belong together."""

@@ -1,8 +1,8 @@
-"""The join of one stream with a relation; its state is the relation alone.
+"""Joins one stream with a relation. The state of the join is only the relation.
 
-A row is joined with the relation rows that have come before it or in the same
-micro-batch. No row of the stream is kept. So a change of the relation has no effect on
-rows that came in earlier micro-batches.
+A row of the stream is joined with the relation rows that have come before it or in the
+same micro-batch. No row of the stream is kept. So a change of the relation has no
+effect on rows that came in earlier micro-batches.
 """
 
 from __future__ import annotations
@@ -42,18 +42,18 @@ _NOBODY_US = -ALWAYS_US - 1
 
 
 class KnownRelation:
-    """The relation of one shard, and the times that the stream has reached.
+    """The relation of one shard, its watermark, and the latest time of a joined row.
 
     Parameters
     ----------
     spec : RelationSpec
         Columns of the relation.
     relation : RelationStore
-        Its rows.
+        Rows of the relation.
     watermark_ms : int
         Watermark of the last micro-batch.
     latest_us : int
-        The latest time of rows that were joined.
+        The latest time of a stream row that was joined.
     """
 
     def __init__(
@@ -72,15 +72,16 @@ class KnownRelation:
     def late_ms(self) -> int:
         """Watermark up to which rows are late.
 
-        Relation rows that late rows would need may have been removed. A fixed relation
-        is complete, so that no row is late.
+        Late rows are dropped, because relation rows that they need may have been
+        removed. A fixed relation is complete, so that no row is late.
         """
         return BEGINNING_MS if self.spec.fixed else self.watermark_ms
 
     def apply(self, changes: Sequence[pa.RecordBatch]) -> int:
         """Apply changes; count those that came too late for rows that were joined.
 
-        The rows are not kept. So a change is compared with the latest of their times.
+        The joined rows are not kept. So each change is compared with the latest time of
+        a joined row.
         """
         if not changes:
             return 0
@@ -216,7 +217,7 @@ class RelationJoin:
     def _same_keys(
         self, rows: pa.RecordBatch, at: IntArray, related: pa.RecordBatch
     ) -> BoolArray:
-        """For each match, whether the keys are equal, not only their hashes."""
+        """For each match, whether the keys are equal, and not only their hashes."""
         same = np.ones(at.size, np.bool_)
         own, others = self.spec.streams[_STREAM].keys, self.store.spec.keys[_STREAM]
         for name, other in zip(own, others, strict=True):

@@ -36,7 +36,7 @@ class BudgetedStarJoin(BudgetedJoin):
         return [*BudgetedJoin.numbers(directory), *relation["segments"], *ends]
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch, shed rows, and remove expired ones."""
+        """Join the arrivals of a micro-batch, shed rows, and drop expired residents."""
         return budgeted_star_step(self.store, arrived, watermark_ms)
 
     def write(self, changes: Commit) -> dict[str, Any]:

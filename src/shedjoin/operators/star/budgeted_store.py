@@ -38,12 +38,12 @@ during the whole window."""
 
 
 class BudgetedStarStore(BudgetedStore):
-    """Residents of one shard; they also expire when their relation rows have ended.
+    """Residents of one shard, which also expire when their relation rows have ended.
 
     Parameters
     ----------
     opening : Opening
-        All that the join is opened from.
+        Spec, stored state and workspace from which the join is opened.
     table, payload : SlotTable, Payload
         The residents, and their rows.
     own : dict
@@ -95,8 +95,8 @@ class BudgetedStarStore(BudgetedStore):
     def note_unseen(self, grown: Grown) -> None:
         """Record that the recall is unknown, if relation rows came too late.
 
-        They come too late if they connect rows that came before. Models did not count
-        these rows as related, and some of the rows may have been shed.
+        A relation row comes too late if it connects stream rows that came before it.
+        Models did not count these stream rows as related, and some may have been shed.
         """
         since = np.maximum(self.relation.rows.begin[grown.slot], grown.since)
         seen = self.table.facts["next_number"] > 0
@@ -104,7 +104,7 @@ class BudgetedStarStore(BudgetedStore):
             self.completeness.note_untold(LATE_RELATION, self.table.clock_us)
 
     def start(self, first_us: int, watermark_ms: int) -> None:
-        """Begin to join arrivals; ``first_us`` is the time of the first."""
+        """Begin to join arrivals; ``first_us`` is the time of the first arrival."""
         super().start(first_us, watermark_ms)
         known = first_us if self._first_us is None else self._first_us
         self._first_us = min(first_us, known)
@@ -112,9 +112,9 @@ class BudgetedStarStore(BudgetedStore):
     def untold(self) -> int:
         """Code of the reason why the recall is unknown; ``EXACT`` if it is known.
 
-        It is unknown if too much of the relation has changed within the window. Models
-        assume that a relation row that is valid at the time of a row is also valid at
-        the times of its partners.
+        The recall is unknown if too much of the relation has changed within the window.
+        Models assume that a relation row is valid at the times of both rows of a match,
+        if it is valid at the time of one of them.
         """
         now_us = self.table.clock_us
         since_us = now_us - self.spec.window_us
@@ -143,7 +143,7 @@ class BudgetedStarStore(BudgetedStore):
 
         A resident is removed when its window is over. It is also removed when two
         conditions hold: all relation rows that were valid at its time have ended, and
-        no more of them can come.
+        no further relation row for that time can come.
         """
         before_us = passed_us(self)
         self.watermark_ms = max(self.watermark_ms, watermark_ms)
@@ -160,7 +160,7 @@ class BudgetedStarStore(BudgetedStore):
     def found(self, ranges: Ranges) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield residents with keys and times in given ranges.
 
-        They are yielded as pairs: index of the range, and slot.
+        Each resident is yielded as a pair: the index of its range, and its slot.
         """
         pairs = Pairs(*(np.empty(ROOM, np.int64) for _ in range(2)))
         start, first = 0, -1
@@ -175,9 +175,9 @@ class BudgetedStarStore(BudgetedStore):
     ) -> IntArray:
         """Indices of the residents whose relation rows have all ended.
 
-        Not all residents are checked. One group is checked because no more relation
-        rows can come for it now, but could at ``before_us``. The other group is checked
-        because a relation row of its keys has ended since ``before_us``.
+        Only two groups of residents are checked. For residents of the first group,
+        relation rows could still come at ``before_us``, but no longer now. For the
+        second group, a relation row of their key has ended since ``before_us``.
         """
         now_us, relation = passed_us(self), self.relation.rows
         low, high = before_us - self.delay_us, now_us - self.delay_us

@@ -36,7 +36,7 @@ class RelatedStore(Protocol):
 
 
 class Changes(NamedTuple):
-    """Counts of all changes and of late changes, and rows added or prolonged."""
+    """Number of changes, number of late changes, and rows added or prolonged."""
 
     rows: int
     late: int
@@ -46,9 +46,9 @@ class Changes(NamedTuple):
 def changed(store: RelatedStore, blobs: Sequence[Blob]) -> Changes:
     """Apply changes of the relation before the arrivals of a micro-batch are joined.
 
-    First, segments of the relation may be rewritten, so that its rows get other slots.
-    Relation rows are kept as long as residents that they connect. If a relation row is
-    sent again, it can so be recognised.
+    First, segments of the relation may be rewritten. Relation rows then get new slots.
+    A relation row is kept as long as the residents that it connects. So the join can
+    recognise the relation row if it is sent again.
     """
     store.relation.tidy(min(map(store.horizon_us, SIDES)))
     parts = list(pieces_of(blobs, RELATION))

@@ -55,15 +55,15 @@ class FixedRelation:
         return size
 
     def write(self, changes: Commit) -> dict[str, Any]:
-        """Facts to store: only the identity of the relation."""
+        """Facts to store: the digest, which identifies the relation, but no rows."""
         del changes
         return {"segments": [], "rows": 0, "ends": [], "digest": self._digest}
 
     def check(self, own: dict[str, Any]) -> None:
-        """Raise if rows were stored under another relation; ``own`` is stored.
+        """Raise if ``own``, the stored facts, were written under another relation.
 
-        The former relation decided in which shards rows were stored. Rows that it did
-        not connect were not stored at all.
+        The relation decides in which shards rows are stored. Rows that it does not
+        connect are not stored at all. So another relation needs other stored rows.
         """
         if own and own.get("digest") != self._digest:
             raise StateMismatchError(
@@ -76,7 +76,7 @@ class FixedRelation:
 def fixed_relation(opening: Opening) -> FixedRelation | None:
     """The fixed relation of a join; None if the relation is a part of the state.
 
-    Raise if the stored rows came under another relation.
+    Raise if rows were stored under another relation.
     """
     given, directory = opening.relation, opening.directory
     if given is None:

@@ -33,8 +33,8 @@ class StarJoin:
         Log of stored rows that are no longer residents, because their relation rows
         have ended.
     completeness : Completeness
-        Whether rows were shed before. This join lacks such rows if it continues a join
-        with a budget.
+        Whether rows were shed before. If this join continues a join with a budget, the
+        rows that were shed there are missing.
     """
 
     kind = "star"

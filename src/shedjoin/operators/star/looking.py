@@ -43,13 +43,14 @@ class RelationLooks:
 
     @property
     def most(self) -> int:
-        """Limit of the number of relation rows with the same key."""
+        """Upper bound of the number of relation rows with the same key."""
         return self._relation.rows.most
 
     def looks(self, stream: IntArray, key: IntArray, time: IntArray) -> Looks:
-        """Looks of rows: keys of the other stream, and ranges of time.
+        """Keys of the other stream for which rows look, each with a range of times.
 
-        They come from the relation rows that are valid at the times of the rows.
+        A row looks for the keys to which relation rows connect its key. Only relation
+        rows that are valid at the time of the row are used.
         """
         relation, none = self._relation.rows, np.zeros(0, np.int64)
         owners, slots, keys = [none], [none], [none]
@@ -76,10 +77,10 @@ class RelationLooks:
     ) -> IntArray:
         """Time until which each row is related to keys of the other stream.
 
-        It is the last end of the relation rows that are valid at the time of the row.
-        If there are none yet, a row waits for the delay of the relation. Without a
-        delay, such a row expires at once. If ``looks`` are given, the ends are taken
-        from them, which saves a search.
+        This is the last end of the relation rows that are valid at the time of the row.
+        If no such relation row has come, the row waits for the delay of the relation.
+        Without a delay, this row expires at once. If ``looks`` are given, the ends are
+        taken from them, which saves a search.
         """
         if not self._ends:
             return np.full(time.size, ALWAYS_US)
@@ -97,7 +98,7 @@ class RelationLooks:
         return last - 1
 
     def models(self, models: Models) -> RelatedModels:
-        """Models in the form that a policy reads."""
+        """The models in the form in which a policy queries them in this join."""
         return RelatedModels(models, self._relation.rows)
 
     def same_keys(self, spec: JoinSpec, met: Sequence[Met]) -> BoolArray:

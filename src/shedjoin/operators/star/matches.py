@@ -1,4 +1,4 @@
-"""Finds the matches of arrivals, and of new relation rows, through a relation."""
+"""Joins arrivals with residents, and residents that new relation rows connect."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Found(NamedTuple):
 def taken_in(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
     """Join arrivals with residents through the relation, then store the arrivals.
 
-    A relation row must be valid at the times of both rows. If the relation is fixed, an
-    arrival without a relation row is not stored.
+    The relation row of a match must be valid at the times of both stream rows. If the
+    relation is fixed, an arrival without a relation row is not stored.
     """
     own, other = chunk.stream, 1 - chunk.stream
     relation, ring = store.relation.rows, store.rings[other]
@@ -66,7 +66,7 @@ def taken_in(store: StarStore, chunk: Chunk) -> Iterator[pa.RecordBatch]:
 
 
 def joined_relation(store: StarStore, grown: Grown) -> Iterator[pa.RecordBatch]:
-    """Join residents that match because of relation rows that were added."""
+    """Join residents that match because relation rows were added or prolonged."""
     relation, keeps_us = store.relation.rows, store.spec.keeps_us
     left, right = store.rings
     begin, end = relation.begin[grown.slot], relation.end[grown.slot]

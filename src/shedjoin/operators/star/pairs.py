@@ -1,8 +1,8 @@
-"""Compares versions of relation rows: finds repetitions, and deletions that follow.
+"""Compares relation rows: finds rows that came before, and the deletions that follow.
 
-A version is a relation row or a deletion of a pair of keys. Each function sorts all
-versions once. So the cost per version hardly depends on how many versions of one pair a
-micro-batch has.
+A *version* is here a relation row for a pair of keys, or a deletion of such a row. Each
+function sorts all versions once. So the cost per version hardly depends on how many
+versions of one pair a micro-batch has.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ _LAST = np.iinfo(np.int64).max
 
 
 class Versions(NamedTuple):
-    """Relation rows and deletions: number of the pair, begin, and kind.
+    """Relation rows and deletions: number of the pair of keys, begin, and kind.
 
-    The begin of a deletion is the time of the deletion.
+    For a deletion, ``begin`` is the time of the deletion.
     """
 
     pair: IntArray
@@ -41,7 +41,7 @@ class Versions(NamedTuple):
 
 
 def number_pairs(*parts: IntArray) -> tuple[IntArray, IntArray]:
-    """Number the pairs of keys from 0 on; also return one position of each pair.
+    """Number different pairs from 0 on; also return one position of each pair.
 
     >>> number_pairs(np.array([7, 5, 7]), np.array([1, 1, 1]))
     (array([1, 0, 1]), array([1, 0]))
@@ -81,10 +81,10 @@ def same_version(asked: Versions, known: Versions) -> IntArray:
 
 
 def next_deletion(versions: Versions) -> IntArray:
-    """Time of the next deletion of the same pair after each begin.
+    """For each version, the time of the next deletion of the same pair.
 
-    If there is none, the greatest integer is returned. A deletion does not end a row
-    that begins at its time.
+    If no deletion follows, this is the greatest integer. A deletion does not end a row
+    that begins at the time of the deletion.
 
     >>> two = np.zeros(3, np.int64)
     >>> deletion = np.array([False, True, False])

@@ -49,7 +49,7 @@ class RelatedModels:
         return self._summed(self._models.partner_count, stream, key)
 
     def priority(self, stream: IntArray, key: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from a row's age on, summed over related keys."""
+        """Greatest mean rate of results from an age on, summed over related keys."""
         return self._summed(self._models.priority, stream, key, age_us)
 
     def expected_matches(self, stream: IntArray, key: IntArray) -> FloatArray:
@@ -57,7 +57,7 @@ class RelatedModels:
         return self._summed(self._models.expected_matches, stream, key)
 
     def priority_by_age(self, stream: IntArray, age_us: IntArray) -> FloatArray:
-        """Best mean rate of results from a row's age on, over all keys."""
+        """Greatest mean rate of results from an age to any later age, over all keys."""
         return self._models.priority_by_age(stream, age_us)
 
     def size_factor(self, stream: IntArray, size: IntArray) -> FloatArray:
@@ -96,7 +96,7 @@ class RelatedModels:
 
     @property
     def outlook(self) -> Outlook:
-        """Predicted variances of the sampling schemes, and UNIFORM's fraction."""
+        """Predicted variance of each sampling scheme, and the fraction of UNIFORM."""
         return self._models.outlook
 
     def _summed(
@@ -106,7 +106,7 @@ class RelatedModels:
         key: IntArray,
         *more: IntArray,
     ) -> FloatArray:
-        """Sum up estimates over all left keys to which the key of a row is related."""
+        """For each row, sum up estimates over the left keys related to its key."""
         asked = self._asked(stream, key)
         found = ask(asked.stream, asked.key, *(each[asked.owner] for each in more))
         total: FloatArray = np.bincount(asked.owner, found, key.size).astype(np.float64)
@@ -120,8 +120,8 @@ class RelatedModels:
             owners.append(right[at])
             keys.append(self._relation.keys(LEFT)[slot])
         # A right row without related keys is queried by its own key, which the models
-        # have not counted. It is so treated like a left row with a new key: it may
-        # still match, if a relation row comes later.
+        # have not counted. So the row gets the same estimate as a left row with a new
+        # key, because it may still match if a relation row comes later.
         alone = np.setdiff1d(right, np.concatenate(owners))
         owner = np.concatenate([*owners, alone])
         return _Asked(owner, stream[owner], np.concatenate([*keys, key[alone]]))

@@ -3,8 +3,8 @@
 Every relation row has a *slot*: its position in the order in which the rows came. Three
 hash indexes find slots by the left key, by the right key, and by both. Arrays hold the
 other facts of each slot. A row is *active* at a time if it is valid at that time. A
-deletion is stored as a row that is never active. So a deletion also ends a row that
-comes after it.
+deletion is stored as a row that is never active. So a deletion can also end a row that
+comes later than the deletion.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _LOW_BITS = (1 << 16) - 1
 class Grown(NamedTuple):
     """Relation rows that were added, or whose end was moved to a later time.
 
-    ``since`` is the latest end that the relation row had before. If two stream rows
-    both have an earlier event time, the relation row connected them before, and their
-    result was found then.
+    ``since`` is the latest end that the relation row had before. If the times of two
+    stream rows are both earlier than ``since``, the relation row connected them before,
+    and their result has already been found.
     """
 
     slot: IntArray
@@ -54,8 +54,8 @@ class Grown(NamedTuple):
 class Applied(NamedTuple):
     """Effects of changes.
 
-    ``new`` are the changes that got slots. ``moved`` are the slots whose end was
-    changed. ``shorter`` are the older slots that now end sooner.
+    ``new`` are the changes that got slots. ``moved`` are the slots of rows whose end
+    has changed. ``shorter`` are the slots of older rows that now end sooner.
     """
 
     new: IntArray
@@ -76,8 +76,8 @@ class Relation:
     seed : int
         Seed of the buckets of the indexes.
     tells : bool
-        Whether results contain columns of the relation. Then rows that differ in these
-        columns are different rows, even if their keys and times are equal.
+        Whether results contain columns of the relation. If so, rows that differ in
+        these columns are different rows, even if their keys and times are equal.
     """
 
     def __init__(
@@ -147,10 +147,10 @@ class Relation:
     def active(
         self, side: int, key: IntArray, time: IntArray
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield, for each key, its rows that are active at the time of the key.
+        """Yield the rows that are active for given keys at given times.
 
-        ``key`` and ``time`` are given in pairs. A key is yielded as its index, and a
-        row as its slot.
+        Each key is searched at the time with the same index in ``time``. For each row,
+        the index of its key and the slot of the row are yielded.
         """
         low = np.full(key.size, -ALWAYS_US)
         for at, slot, _ in probed(
@@ -162,14 +162,14 @@ class Relation:
     def of_both(
         self, left: IntArray, right: IntArray
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield indices of pairs of keys, with the slots of all their rows."""
+        """Yield all rows of pairs of keys: the index of the pair, and the slot."""
         always = np.full(left.size, ALWAYS_US)
         none = np.zeros(left.size, np.bool_)
         rows = Related(left, right, -always, always, none)
         yield from self._of_pair(rows, -always, always)
 
     def last_end(self, side: int, key: IntArray, time: IntArray) -> IntArray:
-        """Latest end of the rows of each key that are active at its time."""
+        """For each key, the latest end of its rows that are active at ``time``."""
         last = np.full(key.size, -ALWAYS_US)
         for at, slot in self.active(side, key, time):
             np.maximum.at(last, at, self.end[slot])
@@ -180,9 +180,9 @@ class Relation:
         return int(np.count_nonzero(self.end[: self.count] > time_us))
 
     def steady(self, since_us: int, until_us: int) -> float:
-        """Of the rows active at any time between two times, the part active throughout.
+        """Share of the rows active at any time of a span that were active throughout.
 
-        If no row was active, the part is 1.
+        If no row was active, the share is 1.
         """
         begin, end = self.begin[: self.count], self.end[: self.count]
         there = (begin <= until_us) & (end > np.maximum(begin, since_us))
@@ -222,11 +222,11 @@ class Relation:
         A row is identified by its keys, its begin and the columns that results contain.
         If a row comes again, it gets the new end. If it comes twice in one micro-batch,
         the earlier end is used. A deletion concerns the rows with the same keys and the
-        same columns in results. It ends those of them that began before its time, and
-        have not ended earlier. It does so even if such a row comes after the deletion.
-        It does not end a row that begins at the time of the deletion. The result does
-        not depend on the order of changes within a micro-batch. If ``table`` is true,
-        all rows are added as they are, without these rules.
+        same columns in results. Such a row ends at the time of the deletion if it began
+        before this time and has not ended earlier. This also holds for rows that come
+        after the deletion. The result does not depend on the order of changes within a
+        micro-batch. If ``table`` is true, all rows are added as they are, without these
+        rules.
         """
         if table:
             return self._all_of(changes)
@@ -258,7 +258,7 @@ class Relation:
     def _changed(
         self, slots: IntArray, former: IntArray, first: int
     ) -> tuple[Grown, IntArray, IntArray]:
-        """Find rows that were added or prolonged, changed ends, and earlier ends.
+        """Find rows added or prolonged, rows with another end, and rows ending sooner.
 
         ``former`` are the ends before the changes. Slots from ``first`` on are new.
         """
@@ -274,7 +274,7 @@ class Relation:
         return grown, slots[end != former], slots[old & (end < former)]
 
     def _all_of(self, rows: Related) -> Applied:
-        """Add all rows of a table that are valid at any time."""
+        """Add all rows of a table, except rows that are never valid."""
         first = self.count
         new = np.flatnonzero(rows.begin < rows.end)
         self.append(rows.take(new))
@@ -302,7 +302,7 @@ class Relation:
     def _slots_of(self, pairs: Related) -> tuple[IntArray, IntArray]:
         """Slots of the rows of some pairs, ascending, and the pair index of each slot.
 
-        Rows must also have the same columns in results as the pair.
+        A row must have the keys of the pair, and the same columns in results.
         """
         none = np.zeros(0, np.int64)
         found = [(none, none)]
@@ -316,7 +316,7 @@ class Relation:
     def _of_pair(
         self, rows: Related, low: IntArray, high: IntArray
     ) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield indices of pairs, with slots of rows that begin between two times."""
+        """Yield rows that begin between two times: index of the pair, and slot."""
         key = _pair(rows.left, rows.right)
         for at, slot, _ in probed(
             self._rings[_PAIR], key, low, high, ROOM, in_order=True
@@ -326,7 +326,7 @@ class Relation:
             yield at[hit], slot[hit]
 
     def _others(self, slot: IntArray) -> IntArray:
-        """Hash of the columns in results, by slot; 0 if there are no such columns."""
+        """Hash of the columns that results contain, by slot; 0 if there are none."""
         if self._rows == _ROWS:
             return np.zeros(slot.size, np.int64)
         return self._fact(_TOLD)[slot]
@@ -363,13 +363,13 @@ def late_changes(
 ) -> int:
     """Count changes that came too late for rows of the streams.
 
-    There are two cases. First, results may be missing. Stream rows up to ``waited_us``
-    no longer wait for relation rows: they have been dropped if they had none, or if
-    their last one had ended by ``passed_us``. A relation row that begins up to
-    ``waited_us`` may come too late for them. Second, results may be wrong. If the end
-    of a relation row is moved to ``latest_us`` or before, the row may have been used at
-    times at which it was not valid. ``latest_us`` is the greatest time of a row that
-    was joined.
+    There are two cases. First, results may be missing. Stream rows with times up to
+    ``waited_us`` no longer wait for relation rows. Such a stream row was dropped if it
+    had no relation row, or if its last one had ended by ``passed_us``. A relation row
+    that begins up to ``waited_us`` may come too late for it. Second, results may be
+    wrong. ``latest_us`` is the greatest time of a stream row that was joined. If the
+    end of a relation row is moved to this time or before, the relation row may have
+    been used at times at which it was not valid.
     """
     grown = applied.grown
     missed = (rows.begin[grown.slot] <= waited_us) & (grown.since <= passed_us)
@@ -380,8 +380,8 @@ def late_changes(
 def _distinct(changes: Related) -> IntArray:
     """Indices of changes without repetitions.
 
-    Changes that differ only in their end are repetitions. The one with the earliest end
-    is used.
+    Changes that differ only in their end are repetitions. Only the change with the
+    earliest end is used.
     """
     begin = np.where(changes.deleted, changes.end, changes.begin)
     named = changes.deleted, begin, changes.others, changes.right, changes.left

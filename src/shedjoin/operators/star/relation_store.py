@@ -1,7 +1,8 @@
 """Stores a relation, and restores it.
 
-Rows are stored in segments, as they came. Ends that changed later are stored in a log.
-When most rows have ended, the remaining rows are written again, with new slots.
+Rows are stored in segments, in the order in which they came. If the end of a row
+changes later, the new end is stored in a log. When most rows have ended, the remaining
+rows are written again, with new slots.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from shedjoin.state.workspace import MemoryWorkspace, Workspace
 from shedjoin.types import BoolArray, IntArray
 
 _LOG = 1 << 20
-"""Number of the log. Its blobs have numbers far from those of residents and models."""
+"""Number of the log. Its blobs have other numbers than the blobs of residents and
+models."""
 _ENDS = ["slot", "end", "reached"]
 _SLACK = 1 << 10
 """If fewer rows than this have ended, the remaining rows are not written again."""
@@ -48,7 +50,7 @@ class RelationStore:
     seed : int
         Seed of the buckets of the indexes.
     own : dict
-        What :meth:`write` returned when it was stored; empty if nothing was stored.
+        What :meth:`write` returned when the relation was stored; empty if it was not.
     opened : bool
         Whether the workspace already holds the rows; otherwise :meth:`restore` fills
         it.
@@ -92,7 +94,7 @@ class RelationStore:
         return applied
 
     def tidy(self, horizon_us: int) -> None:
-        """Write the lasting rows again if most rows have ended; merge small segments.
+        """Write the remaining rows again if most have ended; else merge small segments.
 
         A row has ended if its end is not after ``horizon_us``.
         """
@@ -144,7 +146,7 @@ class RelationStore:
         self._put(*former.packed(np.arange(former.rows.count)))
 
     def packed(self, slot: IntArray) -> tuple[list[pa.RecordBatch], IntArray]:
-        """Packed rows with their present ends, and the latest end of each."""
+        """Packed rows with their present ends, and the latest end each has ever had."""
         deletion = self.rows.deletions(slot)
         end = np.where(deletion, self.rows.begin[slot], self.rows.end[slot])
         found = []
@@ -162,7 +164,7 @@ class RelationStore:
         self._put(kept, reached)
 
     def _put(self, packed: list[pa.RecordBatch], reached: IntArray) -> None:
-        """Add rows to a store that is empty."""
+        """Add packed rows to an empty store, with the latest ends they have had."""
         for rows in packed:
             self.rows.append(Related.of(rows))
             self._numbers.append(self._payload.add(RELATION, rows).id)
@@ -171,7 +173,7 @@ class RelationStore:
         self._moved, self._anew = [further], True
 
     def _rewrite(self, first: int) -> None:
-        """Merge the newest segments into one."""
+        """Merge the newest segments, from position ``first`` on."""
         kept = [self._payload.get(number) for number in self._numbers[first:]]
         merged = list(chunked(iter(kept)))
         self._drop(first)
@@ -202,7 +204,7 @@ def stored_relation(opening: Opening) -> RelationStore:
 
 
 def same_keys(related: pa.RecordBatch, spec: JoinSpec, met: Sequence[Met]) -> BoolArray:
-    """For each match, whether its relation row has the keys of both of its rows.
+    """For each match, whether the relation row has the keys of both stream rows.
 
     The keys themselves are compared, not only their hashes.
     """

@@ -19,8 +19,8 @@ def star_step(store: StarStore, blobs: Sequence[Blob], watermark_ms: int) -> Run
     """Change the relation, then join the arrivals of a micro-batch.
 
     First, residents of both streams are joined if new relation rows connect their keys.
-    Then arrivals are joined with residents through the relation. So each result is
-    found once, when the last of its three rows comes.
+    Then arrivals are joined with residents through the relation. A result consists of
+    two stream rows and a relation row. It is found when the last of these rows comes.
     """
     changes, matched = changed(store, blobs), 0
     if changes.rows:

@@ -24,7 +24,7 @@ from shedjoin.types import IntArray
 
 
 class StarStore(WindowStore):
-    """Residents of one shard; they also expire when their relation rows have ended.
+    """Residents of one shard, which also expire when their relation rows have ended.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ class StarStore(WindowStore):
             *(workspace, payload, stored.seed, own), opened=opened, tells=self.tells
         )
         self.floor_us = (-ALWAYS_US, -ALWAYS_US)
-        """Lower limits of the horizons, by stream: the horizons of earlier
-        micro-batches. A horizon never moves back, even if the delay is made longer,
+        """Lower limits of the horizons, by stream. A horizon is the time up to which
+        residents have expired. It never moves back, even if the delay is made longer,
         because the expired rows have been removed."""
         self.gone: list[IntArray] = []
 
@@ -99,7 +99,7 @@ class StarStore(WindowStore):
             self._leave(stream, slots, now_us)
 
     def dead(self) -> IntArray:
-        """Places of rows that were dropped early, but whose segment is still stored."""
+        """Places of rows that are no longer residents, in segments that still exist."""
         found = [np.zeros(0, np.int64)]
         for stream in self.streams:
             for run in self.runs[stream]:
@@ -142,7 +142,7 @@ class StarStore(WindowStore):
     def _residents_of(self, stream: int, relation_rows: IntArray) -> IntArray:
         """Slots of residents with the key of any of the given relation rows.
 
-        Residents older than the begin of all relation rows of their key are left out.
+        Residents from before the start of all these relation rows are left out.
         """
         relation, ring = self.relation.rows, self.rings[stream]
         key, place = np.unique(

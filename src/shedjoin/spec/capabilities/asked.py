@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 Family: TypeAlias = Literal[
     "scores", "valued", "pairs", "sample", "saving", "harvesting"
 ]
-"""Families of policies. Policies of one family go with the same joins."""
+"""Families of policies. All policies of a family can be used in the same joins."""
 Asked: TypeAlias = tuple[Feature, str]
 """A feature, and what the user has written."""
 
