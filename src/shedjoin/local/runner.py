@@ -102,7 +102,10 @@ class Runner:
 
 
 def _messages(settings: Sequence[Mapping[str, Any]], number: int) -> Messages:
-    """Encode messages as in files; raise ``ParameterError`` if a message is wrong."""
+    """Encode messages as in the files of a control folder.
+
+    Raise ``ParameterError`` if a message is wrong.
+    """
     if isinstance(settings, Mapping):
         raise ParameterError(
             f"control={{{number}: {settings!r}}} is not a list of messages.",

@@ -41,8 +41,9 @@ def equal_drop(work: float, load: HarvestLoad) -> RandomDrop:
     work : float
         Work that may be done per time unit, in comparisons.
     load : HarvestLoad
-        The join. Only the sums of its scores matter, since rows of all ages are
-        dropped.
+        The join. Arrivals are dropped at random, whatever the age of their matches. So
+        it does not matter how ``load.scores`` distributes matches over the basic
+        windows, only what they add up to.
 
     Returns
     -------
@@ -75,15 +76,16 @@ def equal_drop(work: float, load: HarvestLoad) -> RandomDrop:
 
 
 def random_drop(work: float, load: HarvestLoad) -> RandomDrop:
-    """Drop arrivals of each stream so that most results are found [1]_.
+    """Drop arrivals of each stream so that as many results as possible are found [1]_.
 
     Parameters
     ----------
     work : float
         Work that may be done per time unit, in comparisons.
     load : HarvestLoad
-        The join. Only the sums of its scores matter, since rows of all ages are
-        dropped.
+        The join. Arrivals are dropped at random, whatever the age of their matches. So
+        it does not matter how ``load.scores`` distributes matches over the basic
+        windows, only what they add up to.
 
     Returns
     -------
@@ -191,7 +193,7 @@ def _filled(work: float, terms: _Terms, logs: FloatArray) -> FloatArray:
         return log(float(terms.work @ np.exp(terms.streams @ shifted(by))) / work)
 
     # Every term is a product of at least two chances. So the work fits if each chance
-    # is below this square root.
+    # is below sqrt(work / work without drops). ``root`` is its logarithm.
     root = log(work / float(terms.work.sum())) / 2
     by = brentq(excess, root - logs.max() - 1e-6, -logs.min() + 1e-6, xtol=1e-14)
     return np.asarray(np.exp(shifted(by)))

@@ -19,10 +19,11 @@ from shedjoin.types import FloatArray, IntArray
 class Interval(NamedTuple):
     """An estimate, its standard error and interval, and whether they can be trusted.
 
-    ``effective`` is the number of clusters of equal weight that would give as certain
-    an error. An interval is not trusted if this number is below 20, or if results may
-    be missing for which no weight accounts. In the latter case, some of the sampled
-    results have a negative cluster.
+    ``effective`` is a number of clusters: the standard error is as reliable as one
+    computed from this many clusters that all contribute the same variance. An interval
+    is not trusted if this number is below 20, or if results may be missing for which no
+    weight accounts. In the latter case, some of the sampled results have a negative
+    cluster.
     """
 
     value: float

@@ -37,8 +37,9 @@ class Thresholds:
         """Highest score that was shed between a resident's arrival and its match.
 
         ``raised`` is the highest score that each arrival of a block displaced, by pool.
-        The block begins at number ``zero``. A match is given by its arrival's place in
-        the block and by its resident's number and pool.
+        The block begins at the arrival number ``zero``. For each match, ``row`` is the
+        position of its arrival in the block, and ``number`` and ``pool`` are the
+        arrival number and the pool of its resident.
         """
         order = np.argsort(row, kind="stable")
         found = np.empty(row.size)
@@ -49,7 +50,11 @@ class Thresholds:
         return bars
 
     def advance(self, zero: int, raised: Grid, oldest: int) -> None:
-        """Add the scores of a block; no resident is older than number ``oldest``."""
+        """Add the scores that were shed in a block.
+
+        ``oldest`` is the lowest arrival number of any resident. Scores that were shed
+        before this arrival are forgotten.
+        """
         stacks = self._stacks(raised.shape[1])
         nothing = np.zeros(0, np.int64)
         replay(zero, raised, nothing, nothing, nothing, stacks, np.zeros(0))

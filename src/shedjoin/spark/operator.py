@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 _NUMBER = StructType([StructField("number", LongType())])
 _BLOB = StructType([StructField("blob", BinaryType())])
 _FRAME_BLOBS = 16
-"""Blobs of results in a frame: enough to share its cost, but few enough for memory."""
+"""Greatest number of result blobs in a frame. Each frame has a fixed cost, so it should
+have many blobs. But all of them are in memory at once."""
 
 
 class MapStateBlobs:

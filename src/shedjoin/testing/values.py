@@ -1,4 +1,8 @@
-"""Invariants of the policy as an object: inputs, text, parameters."""
+"""Checks of a policy as a Python object.
+
+A policy does not change its arguments, equals its own ``repr`` and pickle, and refuses
+wrong parameters.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +24,11 @@ _OF_SAMPLES = ("thin", "coins")
 
 
 def meddling(policy: Policy, trials: Trials) -> Iterator[str]:
-    """Look for a verb that writes into its arguments; the arguments are read-only."""
+    """Look for a verb that changes its arguments.
+
+    The arrays are read-only, so an attempt to write into them raises an error. The
+    contents are also compared before and after.
+    """
     verbs = VERBS + _OF_SAMPLES * isinstance(policy, SamplingPolicy)
     for seed in trials.seeds:
         for verb in verbs:

@@ -60,8 +60,10 @@ class Tally:
     ) -> None:
         """Count the work to open a basic window, by lag bucket.
 
-        The work is added to the buckets whose middle lag reaches the window. If a
-        bucket is half as wide as the window, half of the work is added.
+        An arrival opens this basic window for a bucket if its time minus the middle lag
+        of the bucket lies in the window. The work is counted for these buckets. It is
+        multiplied by the width of the bucket divided by the width of the window, so
+        that the buckets which share a window together count its opening once.
         """
         edges = self.edges[stream, other]
         middle = (edges[1:] + edges[:-1]) // 2
