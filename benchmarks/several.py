@@ -23,7 +23,6 @@ from benchmarks.record import Record
 from benchmarks.streams import START_US
 from shedjoin import Band, Budget, MostResults, local, policies
 from shedjoin.types import FloatArray
-from support.asked import asked
 
 ZIPF: FloatArray = 1 / np.arange(1.0, 501.0) ** 0.7
 """How often keys come."""
@@ -113,7 +112,7 @@ def _joined(
         on=on,
         within=f"{WINDOW_S} seconds",
         time=dict.fromkeys(batches[0], "time"),
-        **asked(settings),
+        **settings,
     )
 
 

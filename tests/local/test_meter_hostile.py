@@ -255,3 +255,26 @@ def test_the_budget_that_is_told_is_the_one_in_force() -> None:
         collect=False,
     )
     assert {batch.report.budget for batch in run.batches} == {400}
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_budget_that_comes_after_the_watermark_moved(shards: int) -> None:
+    """The right rows that are left then begin more than a window after the left."""
+    rng = np.random.default_rng(5)
+    batches = [
+        (table("l", span, 900, rng, keys=30), table("r", span, 450, rng, keys=30))
+        for span in ((1000, 1450), (1450, 1900))
+    ]
+    nothing = (batches[0][0].slice(0, 0), batches[0][1].slice(0, 0))
+    batches = [batches[0], nothing, batches[1]]
+    within = Within(before="60 seconds", after="300 seconds")
+    exact = joined(batches, within, shards=shards, lateness="5 seconds")
+    run = joined(
+        *(batches, within),
+        shards=shards,
+        lateness="5 seconds",
+        control={2: [{"budget": {"rows": 200}}]},
+    )
+    found, whole = run.batches[-1].report, exact.batches[-1].report
+    assert found.matched < 0.8 * whole.matched
+    assert found.matched + found.missed == whole.matched

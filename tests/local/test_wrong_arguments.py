@@ -7,8 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shedjoin import Budget, MostImportant, Sample, Within, local
-from shedjoin.errors import ColumnTypeError, ParameterError, ShedjoinError
+from shedjoin import Budget, MostImportant, Relation, Sample, Within, local
+from shedjoin.errors import ColumnError, ColumnTypeError, ParameterError, ShedjoinError
 from shedjoin.policies import Prob
 from shedjoin.spec.multijoin import stream_keys
 from support.asked import asked
@@ -27,7 +27,12 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "one time": ({"time": "shown_at"}, "the right stream has no column 'shown_at'"),
     "three times": ({"time": ("a", "b", "c")}, "does not name a column of each stream"),
     "times by name": ({"time": {"left": "shown_at"}}, "the streams are"),
-    "no window": ({"within": 5}, "5 is not a duration"),
+    "no window": ({"within": 5}, "within=5 is not a duration"),
+    "a delay in seconds": ({"lateness": 10}, "lateness=10 is not a duration"),
+    "a delay below 0": ({"lateness": "-1 second"}, "lateness='-1 second' is below 0"),
+    "a seed as text": ({"seed": "x"}, r"Options\(seed='x'\) is not an integer"),
+    "a folder of messages": ({"control": "/c"}, "does not say with which micro-batch"),
+    "a number as text": ({"control": {"3": []}}, "does not say with which micro-batch"),
     "a negative window": ({"within": "-1 second"}, "has a negative duration"),
     "one suffix": ({"suffixes": "_l"}, "suffixes='_l' is not a name for each side"),
     "a condition": ({"on": Condition()}, "names no key columns"),
@@ -191,3 +196,32 @@ def test_a_bare_relation_of_a_lookup_join() -> None:
 def test_rows_as_text() -> None:
     with pytest.raises(ParameterError, match=r"write Budget\(rows=100\)"):
         Budget(rows="100")  # type: ignore[arg-type]
+
+
+def test_keys_that_the_relation_calls_otherwise() -> None:
+    """The fix names what works, and not the columns of one side after the other."""
+    times = ("shown_at", "clicked_at")
+    ((shown, clicked),) = BATCHES
+    table = pa.table({"x": [1], "y": [1]})
+    for left in ("ad_id", "x"):
+        relation = Relation(table, left=left, right="y")
+        with pytest.raises(ColumnError, match="has no column") as raised:
+            local.join(
+                [(shown, clicked)], through=relation, within="1 minute", time=times
+            )
+        assert 'on={"left": ...' in raised.value.fix
+    named = Relation(table, left="x", right="y")
+    on = {"left": "ad_id", "right": "ad_id"}
+    local.join([(shown, clicked)], through=named, on=on, within="1 minute", time=times)
+
+
+def test_a_share_of_time_as_text() -> None:
+    with pytest.raises(ParameterError, match="cpu='70%' is neither a part") as raised:
+        Budget(cpu="70%")
+    assert "cpu=0.7" in raised.value.fix
+
+
+def test_a_size_of_a_sample() -> None:
+    with pytest.raises(ParameterError, match=r"by=0\.1\) is not a sample") as raised:
+        Sample(0.1)  # type: ignore[arg-type]
+    assert "The budget says how large" in raised.value.fix

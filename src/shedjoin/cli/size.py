@@ -83,7 +83,7 @@ def measure(  # noqa: PLR0913  (a parameter for each option)
                     "right": [other or own for own, _, other in keys],
                 },
                 within=Within(before=before or within, after=after or within),
-                time=tuple(time.split(",")),  # type: ignore[arg-type]  # is checked
+                time=_names(time),  # type: ignore[arg-type]  # is checked
                 keep=MostImportant(keep_importance) if keep_importance else None,
                 lateness=lateness,
                 options=Options(shards=shards),
@@ -100,6 +100,12 @@ def measure(  # noqa: PLR0913  (a parameter for each option)
     except ShedjoinError as error:
         fail(error.problem, error.fix)
     Console().print("\n".join(lines), markup=False, highlight=False, soft_wrap=True)
+
+
+def _names(given: str) -> str | tuple[str, ...]:
+    """One name for both streams, or one for each."""
+    names = tuple(given.split(","))
+    return given if len(names) == 1 else names
 
 
 @contextmanager

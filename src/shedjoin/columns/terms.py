@@ -159,7 +159,8 @@ def distance_of(band: Band, kind: pa.DataType) -> float:
         what = "a duration" if is_duration else "no duration"
         raise ParameterError(
             f"eps of {band!r} is {what}, but a column is of type {kind}.",
-            fix='pass a number, or of dates and timestamps a duration: "1 minute".',
+            fix="pass a number such as 0.5, or for dates and timestamps a duration: "
+            '"1 minute".',
         )
     eps: float = band.eps if not is_duration else parse_duration(band.eps)  # type: ignore[assignment, arg-type]  # one or the other
     if pa.types.is_date(kind):

@@ -10,7 +10,7 @@ import pyarrow as pa
 from shedjoin.local.changes import with_relation_rows
 from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner
-from shedjoin.local.starting import Settings, started
+from shedjoin.local.starting import Settings, check_control, started
 from shedjoin.local.tables import check_tables
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal
@@ -96,6 +96,7 @@ def join(  # noqa: PLR0913  (mirrors shedjoin.join; all but the first are keywor
         suffixes=suffixes,
         options=options,
     )
+    check_control(control)
     settings = Settings(
         lateness=lateness,
         restart_every=restart_every,

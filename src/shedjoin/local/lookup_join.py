@@ -10,12 +10,13 @@ from shedjoin.local.changes import with_relation_rows
 from shedjoin.local.delivery import Delivery
 from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner
+from shedjoin.local.starting import lateness_us
 from shedjoin.local.tables import stream_of
 from shedjoin.request.lookup import STREAM, lookup_of, lookup_shards, lookup_spec
 from shedjoin.request.options import DEFAULTS, Options
 from shedjoin.request.relations import Relation
 from shedjoin.spec.multijoin import OnEach
-from shedjoin.spec.window import Duration, parse_duration
+from shedjoin.spec.window import Duration
 
 
 def lookup_join(  # noqa: PLR0913  (mirrors shedjoin.lookup_join)
@@ -86,7 +87,7 @@ def lookup_join(  # noqa: PLR0913  (mirrors shedjoin.lookup_join)
             spec = lookup_spec(own, columns, lookup, shards)
             delivery = Delivery(blobs, shuffle_seed)
             runner = Runner(
-                *(spec, [rows, related], [parse_duration(lateness)]),
+                *(spec, [rows, related], [lateness_us(lateness)]),
                 *(delivery, restart_every, bucket_seed),
                 collect=collect,
             )

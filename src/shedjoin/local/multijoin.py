@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from shedjoin.local.run import Run
 from shedjoin.local.runner import Runner
-from shedjoin.local.starting import Settings, started
+from shedjoin.local.starting import Settings, check_control, started
 from shedjoin.policies.base import Policy
 from shedjoin.policies.goals import Goal
 from shedjoin.request.options import DEFAULTS, Options
@@ -89,6 +89,7 @@ def multijoin(  # noqa: PLR0913  (mirrors shedjoin.multijoin)
         time=time,
         options=options,
     )
+    check_control(control)
     settings = Settings(
         lateness=lateness,
         restart_every=restart_every,

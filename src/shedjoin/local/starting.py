@@ -18,7 +18,30 @@ from shedjoin.spec.capabilities.kinds import Feature
 from shedjoin.spec.capabilities.table import check_combination
 from shedjoin.spec.importance import by_stream
 from shedjoin.spec.multijoin import by_name
-from shedjoin.spec.window import parse_duration
+from shedjoin.spec.window import Duration, parse_duration
+
+
+def check_control(control: object) -> None:
+    """Refuse messages that do not name their micro-batches, such as a folder."""
+    if not isinstance(control, Mapping | None) or not all(
+        isinstance(number, int) for number in control or ()
+    ):
+        raise ParameterError(
+            f"control={control!r} does not say with which micro-batches messages come.",
+            fix='write control={3: [{"budget": {"rows": 1000}}]}; a folder of messages '
+            "is for Spark.",
+        )
+
+
+def lateness_us(lateness: Duration) -> int:
+    """How far a watermark stays behind, in microseconds."""
+    delay_us = parse_duration(lateness, "lateness")
+    if delay_us < 0:
+        raise ParameterError(
+            f"lateness={lateness!r} is below 0.",
+            fix='pass how far rows may come out of order, like "10 seconds".',
+        )
+    return delay_us
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +69,7 @@ class Settings:
                 )
             given = dict(zip(names, given, strict=True))
         each = given if isinstance(given, Mapping) else dict.fromkeys(names, given)
-        return [*map(parse_duration, by_name("lateness", each, names))]
+        return [lateness_us(one) for one in by_name("lateness", each, names)]
 
 
 def started(

@@ -102,10 +102,12 @@ seed=0), which does not go by values.
 
     def __post_init__(self) -> None:
         if self.by is not None and not isinstance(self.by, SamplingPolicy):
+            column = self.by if isinstance(self.by, str) else "column"
             raise ParameterError(
                 f"Sample(by={self.by!r}) is not a sample.",
-                fix=f"write Sample(of={self.by!r}) for the sum of a column, Sample() "
-                "for counts, or Sample(by=policies.PpsCluster()).",
+                fix=f"write Sample(of={column!r}) for the sum of a column, Sample() "
+                "for counts, or Sample(by=policies.PpsCluster()). The budget says how "
+                "large the sample is.",
             )
         if self.of is not None and isinstance(self.by, EqCluster | Uniform):
             raise ParameterError(

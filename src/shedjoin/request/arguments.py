@@ -60,7 +60,9 @@ def waits_us(within: object, names: Sequence[str]) -> tuple[int, ...]:
             fix=f"write within=shedjoin.Within({sides}).",
         )
     each = within if isinstance(within, Mapping) else dict.fromkeys(names, within)
-    found = tuple(parse_duration(one) for one in by_name("within", each, names))
+    found = tuple(
+        parse_duration(one, "within") for one in by_name("within", each, names)
+    )
     if min(found) < 0:
         window = ', or Within(before=..., after="-1 minute")'
         raise ParameterError(

@@ -66,6 +66,11 @@ spark.sql.shuffle.partitions.
                 fix="pass a number from 1 on, or leave it out: on Spark it is then "
                 "spark.sql.shuffle.partitions.",
             )
+        if type(self.seed) is not int:
+            raise ParameterError(
+                f"Options(seed={self.seed!r}) is not an integer.",
+                fix="pass an integer, such as seed=1.",
+            )
         if self.discipline not in get_args(Discipline):
             raise ParameterError(
                 f"Options(discipline={self.discipline!r}) is not known.",

@@ -157,7 +157,17 @@ def same_columns(
     stream: Stream, names: Sequence[str], relation: Stream, others: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Find the keys of a stream, and the columns of a relation that equal them."""
-    own, keys = stream.resolve(*names), relation.resolve(*others)
+    try:
+        own, keys = stream.resolve(*names), relation.resolve(*others)
+    except ColumnError as error:
+        if tuple(names) != tuple(others):
+            raise
+        # The same names were looked for on both sides, and one of them has others.
+        raise ColumnError(
+            error.problem,
+            fix=f"{error.fix[:-1]}; if the stream calls it otherwise than the "
+            f'relation, pass on={{"{stream.name}": ..., ...}}.',
+        ) from None
     if len(own) != len(keys):
         raise ParameterError(
             f"{list(own)} of the {stream.name} stream and {list(keys)} of the relation "

@@ -222,8 +222,22 @@ def _are_parts(parts: tuple[float, ...]) -> bool:
     return all(0.0 <= part <= 1.0 for part in parts) and isclose(sum(parts), 1.0)
 
 
+def _is_time(text: str) -> bool:
+    try:
+        parse_duration(text)
+    except ParameterError:
+        return False
+    return True
+
+
 def _check_cpu(cpu: object) -> None:
     if isinstance(cpu, str):
+        if not _is_time(cpu):
+            raise ParameterError(
+                f"cpu={cpu!r} is neither a part of the trigger interval nor a time.",
+                fix='write cpu=0.7 for 70 % of the trigger interval, or cpu="3 '
+                'seconds".',
+            )
         if parse_duration(cpu) <= 0:
             raise ParameterError(
                 f"cpu={cpu!r} leaves no time.", fix='write cpu="3 seconds".'

@@ -12,6 +12,8 @@ from shedjoin.errors import ColumnError, ParameterError
 Fold: TypeAlias = Callable[[str], str]
 """Function that is applied to names before they are compared; ``str`` has no effect."""
 
+_OWNERS = ("relation", "stream")
+"""Names that say what has the columns; a stream of another name is a *left stream*."""
 SIDES = ("left", "right")
 """Names of the streams of a join of two."""
 
@@ -55,7 +57,7 @@ def resolve_columns(
         if len(same) != 1:
             what = "several columns" if same else "no column"
             columns = dict.fromkeys(available)
-            owner = stream if stream == "relation" else f"{stream} stream"
+            owner = stream if stream in _OWNERS else f"{stream} stream"
             raise ColumnError(
                 f"the {owner} has {what} {name!r}.",
                 fix=f"use one of its columns: {', '.join(map(repr, columns))}.",

@@ -30,9 +30,15 @@ LONGEST_US = 10**18
 """Some 31,700 years: a window may reach that far from any time without overflow."""
 
 
-def parse_duration(value: Duration) -> int:
-    """Microseconds of a duration."""
-    total = _microseconds(value)
+def parse_duration(value: Duration, argument: str = "") -> int:
+    """Microseconds of a duration; errors name the ``argument`` that it was given for.
+
+    >>> parse_duration(300, "within")
+    Traceback (most recent call last):
+    shedjoin.errors.ParameterError: within=300 is not a duration.
+    Fix: pass a timedelta or text such as "90 seconds" or "1 hour 30 minutes".
+    """
+    total = _microseconds(value, f"{argument}={value!r}" if argument else repr(value))
     if not -LONGEST_US <= total <= LONGEST_US:
         raise ParameterError(
             f"{value!r} is too long.", fix='pass at most "10000000 days".'
@@ -40,21 +46,21 @@ def parse_duration(value: Duration) -> int:
     return round(total)
 
 
-def _microseconds(value: Duration) -> float:
+def _microseconds(value: Duration, shown: str) -> float:
     if isinstance(value, timedelta):
         return value // timedelta(microseconds=1)
     if not isinstance(value, str):
-        raise ParameterError(f"{value!r} is not a duration.", fix=_FIX)
+        raise ParameterError(f"{shown} is not a duration.", fix=_FIX)
     text = value.strip().lower().removeprefix("interval ")
     total, place = 0.0, 0
     while place < len(text):
         term = _TERM.match(text, place)
         if term is None or term[2] not in _UNIT_US:
-            raise ParameterError(f"{value!r} is not a duration.", fix=_FIX)
+            raise ParameterError(f"{shown} is not a duration.", fix=_FIX)
         total += float(term[1]) * _UNIT_US[term[2]]
         place = term.end()
     if not text:
-        raise ParameterError(f"{value!r} is not a duration.", fix=_FIX)
+        raise ParameterError(f"{shown} is not a duration.", fix=_FIX)
     return total
 
 

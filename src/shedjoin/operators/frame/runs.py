@@ -55,8 +55,13 @@ class Stored(NamedTuple):
 
     @property
     def oldest_first(self) -> list[Segment]:
-        """Segments of all runs, sorted by their latest times."""
-        runs = sorted(self.runs, key=lambda run: (run.max_us, run.segment.id))
+        """Segments of all runs, sorted by their earliest times.
+
+        A join that takes over residents sets its clock by the first of them. If a
+        segment came that begins more than a window earlier, the clock would be taken
+        for wrong, and set again.
+        """
+        runs = sorted(self.runs, key=lambda run: (run.min_us, run.segment.id))
         return [run.segment for run in runs]
 
     def facts(self) -> dict[str, Any]:
