@@ -71,7 +71,13 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         ``Within(before=..., after=...)``:
         ``left.t - before <= right.t <= left.t + after``.
     how : str, default "inner"
-        Only inner joins are supported.
+        ``"inner"``, ``"left"``, ``"right"``, ``"full"``, ``"left_semi"`` or
+        ``"left_anti"``, in any spelling of PySpark. An outer join also emits the rows
+        that find no partner, with nulls: a row of the left, of the right, or of both
+        streams. It emits them when the watermark passes the end of their wait, and a
+        row whose key is null at once. A semi join emits each left row that finds a
+        partner, once. An anti join emits each left row that finds none, at the end of
+        its wait. All but inner joins need two streams, key columns and no budget.
     through : Relation, optional
         A relation that says which keys of both streams belong together. A left and a
         right row form a result if a row of the relation has both their keys and is
@@ -93,9 +99,10 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
         Name of the counts in ``query.lastProgress["observedMetrics"]``. Two joins in
         one query need two names.
     event_time : str, optional
-        Name of a column to add: the later of both times. Spark treats this column as an
-        event time, so windows, ``dropDuplicatesWithinWatermark`` and further joins over
-        it work in append mode. By this time, no result is late.
+        Name of a column to add: the later of both times. For a row without a partner,
+        and for a result of a semi join, it is the end of the row's wait. Spark treats
+        this column as an event time, so windows, ``dropDuplicatesWithinWatermark`` and
+        further joins over it work in append mode. By this time, no result is late.
     control : Control, optional
         A folder of messages that change budget and policy while the query runs. It is
         a source of the query, so it cannot be added to an existing checkpoint, nor
@@ -108,7 +115,8 @@ def join(  # noqa: PLR0913  (two streams; all else by keyword)
     -------
     DataFrame
         Keys that have the same name in both streams, each as one column. Then the other
-        columns of the left stream, and those of the right stream.
+        columns of the left stream, and those of the right stream. Semi and anti joins
+        have the columns of the left stream alone.
     """
     asked = Asked(
         on=on,

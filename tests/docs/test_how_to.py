@@ -50,3 +50,10 @@ def test_size_a_budget(tmp_path: Path) -> None:
     assert "1.000" in printed.splitlines()[-2]
     (recall,) = re.findall(r"^recall +(0.\d+)", report, re.MULTILINE)
     assert 0.93 < float(recall) < 0.99
+
+
+def test_alert_on_what_did_not_happen(tmp_path: Path) -> None:
+    page = "docs/how-to/alert-on-what-did-not-happen.md"
+    (missing,) = blocks(page)
+    shown = (ROOT / page).read_text().partition(missing)[2].split("```")[2]
+    assert run(sys.executable, missing, tmp_path).split() == shown.split()

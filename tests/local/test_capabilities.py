@@ -101,7 +101,7 @@ def test_a_cell(kind: JoinKind, feature: Feature) -> None:
 def test_the_message_has_what_was_given() -> None:
     with pytest.raises(ParameterError, match=r"^keep=Sample\(.*\) draws a sample"):
         several("k")({"budget": MEMORY, "keep": Sample()})
-    with pytest.raises(ParameterError, match=r"^how='leftouter' asks for rows without"):
-        by_key({"how": "leftouter"})
+    with pytest.raises(ParameterError, match=r"^how='left' asks for rows without"):
+        by_key({"how": "leftouter", "budget": MEMORY})
     with pytest.raises(ParameterError, match=r"^discipline='shed_then_probe' leaves"):
         by_key({**CALLED[Feature.DISCIPLINE_OF_SAMPLE]})

@@ -36,15 +36,21 @@ def ours(case: Case, frames: Frames, **options: Any) -> DataFrame:  # noqa: ANN4
     return shedjoin.join(*frames, on=names, within=window_of(case), **asked(settings))
 
 
-def native(case: Case, frames: Frames) -> DataFrame:
+def native(case: Case, frames: Frames, how: str = "inner") -> DataFrame:
     """The case joined by Spark, with the columns in our order."""
     names = [name for name, _ in key_fields(case.key_kind)]
     times = ("left_time", "right_time")
-    return native_join(frames, {name: name for name in names}, window_of(case), times)
+    return native_join(
+        frames, {name: name for name in names}, window_of(case), times, how
+    )
 
 
 def native_join(
-    frames: Frames, on: dict[str, str], within: Within, times: tuple[str, str]
+    frames: Frames,
+    on: dict[str, str],
+    within: Within,
+    times: tuple[str, str],
+    how: str = "inner",
 ) -> DataFrame:
     """Spark's own join; keys of the same name once and first, as ours gives them."""
     left, right = frames[0].alias("l"), frames[1].alias("r")
@@ -55,7 +61,12 @@ def native_join(
         late <= early + F.lit(timedelta(microseconds=within.after_us)),
     ]
     shared = [a for a, b in on.items() if a == b]
-    columns = [f"l.{name}" for name in shared]
-    for side, frame in zip("lr", frames, strict=True):
-        columns += [f"{side}.{name}" for name in frame.columns if name not in shared]
-    return left.join(right, reduce(and_, conditions)).select(*columns)
+    sides = "l" if how == "left_semi" else "lr"
+    columns = [
+        F.coalesce(*(F.col(f"{side}.{name}") for side in sides)).alias(name)
+        for name in shared
+    ]
+    for side, frame in zip(sides, frames, strict=False):
+        own = [name for name in frame.columns if name not in shared]
+        columns += [F.col(f"{side}.{name}") for name in own]
+    return left.join(right, reduce(and_, conditions), how).select(*columns)

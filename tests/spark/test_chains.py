@@ -22,7 +22,17 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 import shedjoin as sj
 from shedjoin.spec.window import parse_duration
 
-from .four_streams import BATCHES, DELAY, SENT, WINDOW, Streams, native_join
+from .four_streams import (
+    AFTER_S,
+    BATCHES,
+    BEFORE_S,
+    DELAY,
+    SENT,
+    WINDOW,
+    Streams,
+    native_join,
+    near,
+)
 from .queries import Run, run, same
 
 pytestmark = pytest.mark.spark
@@ -164,6 +174,37 @@ def sums_joined_natively(frames: dict[str, DataFrame]) -> DataFrame:
     return found.select("k", "t_sum", "count", "id_d")
 
 
+def few(left: DataFrame, right: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """So few rows that many of them find no partner."""
+    return left.where("id_a % 5 = 0"), right.where("id_b % 8 = 0")
+
+
+def all_rows(frames: dict[str, DataFrame]) -> DataFrame:
+    return sj.join(
+        *few(frames["a"], frames["b"]),
+        on="k",
+        within=WINDOW,
+        how="full",
+        event_time="known_at",
+    )
+
+
+def outer_counts(frames: dict[str, DataFrame]) -> DataFrame:
+    return by_window(all_rows(frames), "known_at")
+
+
+def outer_joined(frames: dict[str, DataFrame]) -> DataFrame:
+    times = ("known_at", "t_c")
+    joined = sj.join(
+        *(all_rows(frames), frames["c"]),
+        on="k",
+        within=WINDOW,
+        time=times,
+        name="second",
+    )
+    return joined.select("id_a", "id_b", "id_c")
+
+
 CHAINS = {
     function.__name__: function
     for function in (
@@ -171,6 +212,8 @@ CHAINS = {
         own_counts,
         native_counts,
         distinct_keys,
+        outer_counts,
+        outer_joined,
         joined_again,
         joined_again_natively,
         sums_joined,
@@ -183,16 +226,40 @@ CHAINS = {
 }
 
 
+def known_rows(streams: Streams) -> DataFrame:
+    """Pairs, and rows without a partner, by a batch query."""
+    frames = on_time(streams, "ab")
+    left, right = few(frames["a"], frames["b"])
+    right = right.withColumnRenamed("k", "other_k")
+    near_each = (F.col("k") == F.col("other_k")) & near("t_a", "t_b")
+    found = left.join(right, near_each, "full")
+    waits = {"t_a": AFTER_S, "t_b": BEFORE_S}
+    ends = [F.col(t) + F.lit(timedelta(seconds=s)) for t, s in waits.items()]
+    known = (
+        F.when(F.col("t_b").isNull(), ends[0])
+        .when(F.col("t_a").isNull(), ends[1])
+        .otherwise(F.greatest("t_a", "t_b"))
+    )
+    key = F.coalesce("k", "other_k").alias("k")
+    return found.select(key, "id_a", "id_b", known.alias("known_at"))
+
+
 def all_pairs(streams: Streams) -> DataFrame:
     """Pairs of rows that are not late, by a batch query."""
+    frames = on_time(streams, "ab")
+    return native_join(frames["a"], frames["b"], "t_a", "t_b")
+
+
+def on_time(streams: Streams, names: str) -> dict[str, DataFrame]:
+    """Rows that are not late, as tables."""
     frames = {}
-    for name in "ab":
+    for name in names:
         table = pa.concat_tables(
             batch.slice(5) if number > 2 else batch
             for number, batch in enumerate(SENT[name])
         )
         frames[name] = streams.spark.createDataFrame(table)
-    return native_join(frames["a"], frames["b"], "t_a", "t_b")
+    return frames
 
 
 def closings(folder: Path, streams: Streams) -> dict[datetime, int]:
@@ -223,6 +290,34 @@ def test_windows(streams: Streams) -> None:
         in_ours = closings(streams.folder / chain, streams)
         for start, batch in in_native.items():
             assert in_ours[start] <= batch + 1, chain
+
+
+@pytest.mark.long
+def test_windows_of_an_outer_join(streams: Streams) -> None:
+    found = run_in_halves(streams, "outer_counts")
+    known = known_rows(streams)
+    assert known.where("id_a is null").count() > 5
+    assert known.where("id_b is null").count() > 20
+    expected = dict(map(tuple, by_window(known, "known_at").collect()))
+    closed: dict[datetime, int] = dict(found.rows)
+    assert len(closed) == len(found.rows) >= 12
+    assert closed == {at: n for at, n in expected.items() if at <= max(closed)}
+
+
+@pytest.mark.long
+def test_an_outer_join_joined_again(streams: Streams) -> None:
+    found = run_in_halves(streams, "outer_joined")
+    known = known_rows(streams)
+    right = on_time(streams, "c")["c"].withColumnRenamed("k", "other_k")
+    near_each = (F.col("k") == F.col("other_k")) & near("known_at", "t_c")
+    every = {
+        tuple(row)
+        for row in known.join(right, near_each).select("id_a", "id_b", "id_c").collect()
+    }
+    rows = [tuple(row) for row in found.rows]
+    assert len(set(rows)) == len(rows) > 300
+    assert set(rows) <= every
+    assert any(row[1] is None for row in rows)
 
 
 @pytest.mark.long

@@ -67,6 +67,8 @@ CHANGES: dict[str, dict[str, Any]] = {
     "another column of it": {"relation": replace(RELATION, begin="u")},
     "a fixed relation": {"relation": replace(RELATION, fixed=True)},
     "a function": {"terms": (CheckTerm((0, 1), ("t", "t"), max),)},
+    "rows without a partner": {"how": "left"},
+    "left rows alone": {"how": "left_anti"},
 }
 
 

@@ -50,6 +50,7 @@ HARVEST = policies.Harvest()
 CALLED: dict[Feature, dict[str, Any]] = {
     Feature.EXACT: {},
     Feature.OUTER: {"how": "left"},
+    Feature.OUTER_KEPT: {"how": "left", "budget": MEMORY},
     Feature.RELATION_COLUMNS: {"columns": ["told"]},
     Feature.RELATION_COLUMNS_KEPT: {"columns": ["told"], "budget": MEMORY},
     Feature.CELLS: {"cells": Cells([0.25, 0.5])},

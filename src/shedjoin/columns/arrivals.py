@@ -8,14 +8,14 @@ order in which a shuffle or a retried task delivers them does not matter.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from shedjoin.columns.batches import chunked
-from shedjoin.columns.hot import Hot, hot_columns
+from shedjoin.columns.hot import Hot, as_int64, hot_columns, in_microseconds
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.types import IntArray
@@ -26,6 +26,9 @@ CONTROL, CENSUS, HEARTBEAT = -1, -2, -3
 """Numbers that mark blobs without arrivals, in place of the number of a stream. Such a
 blob is a control message (with the name of its file as digest), a census of the
 arrivals of all shards, or an empty blob that tells a shard that time has passed."""
+KEYLESS = -4
+"""Number that marks blobs of the left stream whose rows have no key; that of the right
+stream is one less. Only joins that emit rows without a partner get such blobs."""
 
 
 class Blob(NamedTuple):
@@ -99,3 +102,15 @@ def on_time(
     if taken.all():
         return None, hot
     return np.flatnonzero(taken), Hot(hot.key[taken], hot.time[taken])
+
+
+def keyless(
+    blobs: Sequence[Blob], spec: JoinSpec, late_ms: int
+) -> Iterator[tuple[int, pa.RecordBatch, IntArray]]:
+    """Yield rows without a key in the fixed order: stream, rows, those not late."""
+    for stream, own in enumerate(spec.streams):
+        late_us = spec.late_us(stream, late_ms)
+        for rows in pieces_of(blobs, KEYLESS - stream):
+            time = as_int64(in_microseconds(rows.column(own.time)))
+            on_time = (time > late_us) & (time < _END_US)
+            yield stream, rows, np.flatnonzero(on_time)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from shedjoin.columns.arrivals import Blob, digest
+from shedjoin.columns.arrivals import KEYLESS, Blob, digest
 from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
 from shedjoin.columns.census import Counter, is_shared, may_share
 from shedjoin.columns.hot import as_int64, hot_columns
@@ -41,7 +43,10 @@ def pack(
     in_bytes = spec.shedding is not None and spec.shedding.budget.in_bytes
     has_sizes = in_bytes or steered  # a control message may set a budget in bytes
     counter = Counter(spec, stream, has_sizes=has_sizes) if shared else None
-    for rows in _collected(batches):
+    for arrived in _collected(batches):
+        rows, keyless = _by_key(arrived, stream, spec)
+        for blob in _encoded(keyless, KEYLESS - stream):
+            yield int.from_bytes(blob.digest[:4], "big") % spec.shards, blob
         hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
         if routes is not None:
             yield from _split(rows, routes.placed(hot.key), stream, spec.shards)
@@ -76,6 +81,20 @@ def pack_relation(
 def _collected(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for group in grouped(batches, COLLECT_BYTES):
         yield plain(pa.concat_batches(group))
+
+
+def _by_key(
+    rows: pa.RecordBatch, stream: int, spec: JoinSpec
+) -> tuple[pa.RecordBatch, pa.RecordBatch]:
+    """Divide rows by whether they have a key.
+
+    Rows without a key are dropped before, unless their stream is preserved.
+    """
+    keys = [rows.column(name) for name in spec.streams[stream].keys]
+    if not any(key.null_count for key in keys):
+        return rows, rows.slice(0, 0)
+    has_key = reduce(pc.and_, map(pc.is_valid, keys))
+    return rows.filter(has_key), rows.filter(pc.invert(has_key))
 
 
 def _split(

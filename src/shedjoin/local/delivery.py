@@ -36,7 +36,11 @@ class Delivery:
         worth = self.importance or (None,) * len(spec.streams)
         for number, stream in enumerate(spec.streams):
             named = columns_of(spec.terms, number)
-            usable = usable_rows(tables[number], stream, named, direct=spec.direct)
+            usable = usable_rows(
+                *(tables[number], stream, named),
+                direct=spec.direct,
+                preserved=spec.preserves[number],
+            )
             usable = with_importance(usable, worth[number])
             size = -(-usable.num_rows // self.blobs) or 1
             starts = range(0, usable.num_rows, size)
@@ -65,7 +69,11 @@ def _related(table: pa.Table, spec: JoinSpec) -> Iterator[pa.RecordBatch]:
 def greatest_us(table: pa.Table, spec: JoinSpec, number: int) -> int | None:
     """Latest time of the rows of a stream that take part; None if there are none."""
     stream = spec.streams[number]
-    usable = usable_rows(table, stream, columns_of(spec.terms, number), direct=True)
+    usable = usable_rows(
+        *(table, stream, columns_of(spec.terms, number)),
+        direct=True,
+        preserved=spec.preserves[number],
+    )
     time = usable.column(stream.time).cast(pa.timestamp("us"), safe=False)
     value: int | None = pc.max(time.view(pa.int64())).as_py()
     return value

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -50,20 +51,34 @@ def stream_of(schema: pa.Schema, name: str, *, is_running: bool = False) -> Stre
 
 
 def usable_rows(
-    table: pa.Table, stream: StreamSpec, named: Sequence[str] = (), *, direct: bool
+    table: pa.Table,
+    stream: StreamSpec,
+    named: Sequence[str] = (),
+    *,
+    direct: bool,
+    preserved: bool = False,
 ) -> pa.RecordBatch:
     """Rows whose key, time and ``named`` columns are not null.
 
-    Unless keys are ``direct``, a column with their hashes is added.
+    Unless keys are ``direct``, a column with their hashes is added. Rows of a
+    ``preserved`` stream follow that have no key. Their hash is 0.
     """
-    for name in (*stream.keys, stream.time, *named):
-        if table[name].null_count:
-            table = table.filter(pc.is_valid(table[name]))
+    keyless = _empty(table)
+    for name in (stream.time, *named, *stream.keys):
+        if not table[name].null_count:
+            continue
+        valid = pc.is_valid(table[name])
+        if preserved and name in stream.keys:
+            without = table.filter(pc.invert(valid))
+            keyless = pa.concat_batches([keyless, *without.to_batches()])
+        table = table.filter(valid)
     rows = pa.concat_batches(table.to_batches()) if table.num_rows else _empty(table)
-    if direct:
-        return rows
-    hashed = pa.array(hash_rows([rows.column(name) for name in stream.keys]))
-    return rows.append_column(HASH_COLUMN, hashed)
+    if not direct:
+        hashed = hash_rows([rows.column(name) for name in stream.keys])
+        rows = rows.append_column(HASH_COLUMN, pa.array(hashed))
+        none = pa.array(np.zeros(keyless.num_rows, hashed.dtype))
+        keyless = keyless.append_column(HASH_COLUMN, none)
+    return pa.concat_batches([rows, keyless]) if keyless.num_rows else rows
 
 
 def with_importance(rows: pa.RecordBatch, source: Source | None) -> pa.RecordBatch:

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from shedjoin.operators.budgeted.join import BudgetedJoin
 from shedjoin.operators.exact.join import ExactJoin
+from shedjoin.operators.exact.outer import OuterJoin
 from shedjoin.operators.frame.join import Join, Opening
 from shedjoin.operators.multiway.bounded import BoundedJoin
 from shedjoin.operators.multiway.join import MultiwayJoin
@@ -17,10 +18,16 @@ from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 
 _Operator: TypeAlias = (
-    ExactJoin | BudgetedJoin | MultiwayJoin | BoundedJoin | StarJoin | RelationJoin
+    ExactJoin
+    | OuterJoin
+    | BudgetedJoin
+    | MultiwayJoin
+    | BoundedJoin
+    | StarJoin
+    | RelationJoin
 )
 _OPERATORS: tuple[type[_Operator], ...] = (
-    *(ExactJoin, BudgetedJoin, MultiwayJoin, BoundedJoin),
+    *(ExactJoin, OuterJoin, BudgetedJoin, MultiwayJoin, BoundedJoin),
     *(StarJoin, BudgetedStarJoin, RelationJoin),
 )
 _KINDS = {operator.kind: operator for operator in _OPERATORS}
@@ -36,6 +43,8 @@ def kind_of(spec: JoinSpec) -> str:
         return BoundedJoin.kind
     if spec.terms:
         return MultiwayJoin.kind
+    if spec.how != "inner":
+        return OuterJoin.kind
     return ExactJoin.kind if spec.shedding is None else BudgetedJoin.kind
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shedjoin.columns.terms import Streams
 from shedjoin.errors import ColumnError, ParameterError
@@ -20,8 +20,8 @@ from shedjoin.spec.budget import Budget
 from shedjoin.spec.capabilities.kinds import Feature
 from shedjoin.spec.capabilities.table import check_combination
 from shedjoin.spec.conditions import Conditions, split_on
-from shedjoin.spec.how import asked_how
-from shedjoin.spec.keys import SIDES, check_pair, output_columns
+from shedjoin.spec.how import asked_how, parse_how
+from shedjoin.spec.keys import SIDES, check_pair, left_columns, output_columns
 from shedjoin.spec.shedding import Shedding
 from shedjoin.spec.streams import JoinSpec, StreamSpec
 
@@ -107,6 +107,9 @@ def join_spec(
     if asked.through is not None and relation is not None:
         spec = through(spec, streams, asked.on, asked.through, relation)
     check_combination(spec.join_kind, asked_how(asked.how))
+    spec = replace(spec, how=parse_how(asked.how))
+    if spec.left_alone:
+        spec = replace(spec, output=left_columns(spec.output))
     check_combination(spec.join_kind, _asked_of_relation(asked))
     check_values(streams, asked.keep)
     return spec.with_shedding(shedding)

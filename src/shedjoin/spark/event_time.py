@@ -57,11 +57,13 @@ def time_metadata(column: OutputColumn, spec: JoinSpec) -> dict[str, Any] | None
     if not streams:
         return None
     keep_us = min(max(0, spec.keeps_us[stream]) for stream in streams)
+    # A row without a partner is emitted when its wait is over.
+    alone_us = {n: max(0, spec.keeps_us[n]) for n in _preserved(spec)}
     return {
         _OF: streams,
         _STREAMS: len(spec.streams),
-        _LAG: keep_us + spec.lag_us,
-        _LATEST_LAG: spec.lag_us,
+        _LAG: max(keep_us, *(alone_us.get(n, 0) for n in streams)) + spec.lag_us,
+        _LATEST_LAG: max(0, *alone_us.values(), 0) + spec.lag_us,
         **({_SAMPLED: True} if spec.samples else {}),
     }
 
@@ -71,10 +73,16 @@ def is_sampled(frame: DataFrame) -> bool:
     return any(field.metadata.get(_SAMPLED) for field in frame.schema)
 
 
+def _preserved(spec: JoinSpec) -> list[int]:
+    """Streams whose rows are emitted if they find no partner."""
+    return [stream for stream, own in enumerate(spec.preserves) if own]
+
+
 def time_columns(spec: JoinSpec) -> list[str]:
     """The column of the result that has the event time of each stream.
 
-    If the time is also a key, one column has the times of all streams.
+    If the time is also a key, one column has the times of all streams. The right stream
+    is left out if results have no columns of it.
     """
     found = []
     for number, stream in enumerate(spec.streams):
@@ -82,9 +90,7 @@ def time_columns(spec: JoinSpec) -> list[str]:
         if stream.time in stream.keys:
             place = stream.keys.index(stream.time)
             sources |= {(n, own.keys[place]) for n, own in enumerate(spec.streams)}
-        found.append(
-            next(c.name for c in spec.output if (c.stream, c.source) in sources)
-        )
+        found += [c.name for c in spec.output if (c.stream, c.source) in sources][:1]
     return found
 
 
@@ -111,10 +117,29 @@ def with_event_time(
             f"event_time={name!r}, but {lagging[0]!r} may lie behind the watermark.",
             fix="give the first join an event_time, too, and join by that one.",
         )
-    times = [quoted(joined, own) for own in dict.fromkeys(time_columns(spec))]
-    latest = EventTime(F.greatest(*times) if len(times) > 1 else times[0], 0)
+    latest = EventTime(_never_late(joined, spec), 0)
     added = marked(latest, name, streaming=joined.isStreaming, delay_ms=delay_ms)
     return joined.select("*", added)
+
+
+def _never_late(joined: DataFrame, spec: JoinSpec) -> Column:
+    """A time of each result that is not behind the watermark when it is emitted.
+
+    This is the latest time of its rows. For a row without a partner, and for a row of a
+    semi join, it is the end of its wait. If the time is also a key, one column has the
+    times of both streams. All results of an outer join then get the end of the wait.
+    """
+    names = [*dict.fromkeys(time_columns(spec))]
+    times = [quoted(joined, own) for own in names]
+    if len(times) == 1 and spec.how != "inner":
+        alone = [spec.waits_us(stream) for stream in _preserved(spec) or [0]]
+        return times[0] + F.lit(timedelta(microseconds=max(alone)))
+    latest = F.greatest(*times) if len(times) > 1 else times[0]
+    for stream in _preserved(spec):
+        other = times[1 - stream]
+        wait = F.lit(timedelta(microseconds=spec.waits_us(stream)))
+        latest = F.when(other.isNull(), times[stream] + wait).otherwise(latest)
+    return latest
 
 
 def longest_delay_ms(frames: Sequence[DataFrame]) -> int:

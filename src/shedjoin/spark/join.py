@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
+from inspect import signature
 from operator import add, and_
+from typing import Any, TypeAlias
 
+import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
+from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from shedjoin.control.folder import Control
@@ -32,7 +36,15 @@ from shedjoin.spark.recall import recall_columns
 from shedjoin.spark.relation import SentRelation, related
 from shedjoin.spark.shards import shard_numbers
 from shedjoin.spark.throttle import keep_time
-from shedjoin.spark.wire import JOINED, PACKED, STEERED, Packer, Packing, unpack_rows
+from shedjoin.spark.wire import (
+    JOINED,
+    PACKED,
+    STEERED,
+    Filler,
+    Packer,
+    Packing,
+    unpack_rows,
+)
 from shedjoin.spec.capabilities.kinds import Feature
 from shedjoin.spec.capabilities.table import check_combination
 from shedjoin.spec.conditions import Conditions
@@ -45,6 +57,9 @@ from shedjoin.spec.streams import (
     JoinSpec,
 )
 from shedjoin.spec.terms import columns_of
+
+Unpacker: TypeAlias = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+"""Function of the last stage, which turns blobs back into rows."""
 
 
 def join(
@@ -122,10 +137,21 @@ def planned(
     if streaming:
         joined = _observed(joined, name, spec, control)
     told = [*frames] if relation is None else [*frames, relation]
-    results = joined.mapInArrow(unpack_rows, _schema(told, spec))
+    schema = _schema(told, spec)
+    results = joined.mapInArrow(_unpacker(schema, spec), schema)
     if event_time is None:
         return results
     return with_event_time(results, spec, event_time, spec.lateness_us // 1000)
+
+
+def _unpacker(schema: StructType, spec: JoinSpec) -> Unpacker:
+    """Function of the last stage; rows without a partner need the types of columns."""
+    if spec.how == "inner":
+        return unpack_rows
+    # Since Spark 4.3, the zone of timestamps is an argument without a default.
+    zoned = "timezone" in signature(to_arrow_schema).parameters
+    arguments: dict[str, Any] = {"timezone": "UTC"} if zoned else {}
+    return Filler(to_arrow_schema(schema, **arguments))
 
 
 def _check_engine(
@@ -244,7 +270,9 @@ def _meet_the_coordinator(frame: DataFrame) -> None:
 def _usable(
     frame: DataFrame, spec: JoinSpec, stream: int, importance: Column | None
 ) -> DataFrame:
-    """Rows that can match, which have a key and a time (as in Spark's inner join).
+    """Rows that have a time, and a key, without which nothing matches.
+
+    Rows of a preserved stream may do without a key: they are emitted without a partner.
 
     Spark itself evaluates the filter, and moves it below the watermark as in its own
     join. So a row without a key does not move the watermark.
@@ -252,8 +280,11 @@ def _usable(
     own = spec.streams[stream]
     # Columns are named by position: mapInArrow cannot handle dots or backticks.
     places = {name: f"c{place}" for place, (name, _) in enumerate(own.columns)}
-    named = (*own.keys, *columns_of(spec.terms, stream), own.time)
+    keys = [F.col(places[name]) for name in own.keys]
+    named = (*columns_of(spec.terms, stream), own.time)
     columns = [F.col(places[name]) for name in named]
+    if not spec.preserves[stream]:
+        columns += keys
     names = list(places.values())
     if importance is not None:
         frame = frame.withColumn(IMPORTANCE_COLUMN, importance.cast("double"))
@@ -262,7 +293,7 @@ def _usable(
     frame = frame.where(reduce(and_, (column.isNotNull() for column in columns)))
     if spec.direct:
         return frame
-    return frame.withColumn(HASH_COLUMN, F.xxhash64(*columns[: len(own.keys)]))
+    return frame.withColumn(HASH_COLUMN, F.xxhash64(*keys))
 
 
 def _totals(streams: Sequence[str]) -> list[Column]:

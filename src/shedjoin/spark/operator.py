@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from pyspark.sql.streaming.stateful_processor import StatefulProcessor
@@ -195,8 +197,10 @@ def _blobs(frames: Iterable[pd.DataFrame]) -> Iterator[Blob]:
 def _frames(step: Step, streams: Sequence[str]) -> Iterator[pd.DataFrame]:
     """Joined rows as they come, and the counts at the end."""
     cut = (piece for batch in step for piece in pieces(batch, PIECE_BYTES))
+    # Columns of rows without a partner have other types: all their values are null.
+    alike = (same for _, same in groupby(cut, attrgetter("schema")))
     cells: list[bytes] = []
-    for group in grouped(cut, PIECE_BYTES):
+    for group in (each for same in alike for each in grouped(same, PIECE_BYTES)):
         cells.append(encode_rows(group, group[0].schema).to_pybytes())
         if len(cells) == _FRAME_BLOBS:
             yield _frame(cells, [None] * len(cells))

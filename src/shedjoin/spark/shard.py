@@ -14,6 +14,7 @@ from shedjoin.control.steered import steered
 from shedjoin.operators.choice import holds_nothing, kind_of, open_join
 from shedjoin.operators.frame.join import (
     BEGINNING_MS,
+    END_MS,
     Join,
     Opening,
     Running,
@@ -75,7 +76,9 @@ class SparkShard:
         """Join all rows of a batch query; no state is kept."""
         join = self._restored(None, MemoryWorkspace())
         join.store.watermark_ms = BEGINNING_MS
-        return join.step(arrived, BEGINNING_MS)
+        # At the end of a batch query, all rows that waited for a partner have none.
+        ends = any(self._spec.preserves)
+        return join.step(arrived, END_MS if ends else BEGINNING_MS)
 
     @as_step
     def run(

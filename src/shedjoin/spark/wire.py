@@ -177,6 +177,35 @@ def unpack_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
                 yield from decode_rows(blob)
 
 
+class Filler(Shipped):
+    """Turns result blobs back into rows, if some columns are all null.
+
+    A shard that has no rows of a stream does not know the types of its columns. Nulls
+    in place of such a row come in columns of Arrow's null type.
+
+    Parameters
+    ----------
+    schema : pyarrow.Schema
+        Names and types of the result.
+    """
+
+    __name__ = "unpack_rows_and_nulls"
+
+    def __init__(self, schema: pa.Schema) -> None:
+        self._schema = schema
+
+    def __call__(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Unpack the rows of a task."""
+        for rows in unpack_rows(batches):
+            columns = [
+                pa.nulls(rows.num_rows, field.type)
+                if pa.types.is_null(column.type)
+                else column
+                for column, field in zip(rows.columns, self._schema, strict=True)
+            ]
+            yield pa.RecordBatch.from_arrays(columns, rows.schema.names)
+
+
 def _packed(
     shard: list[int],
     stream: list[int],

@@ -101,3 +101,12 @@ def output_columns(
             fix=f"rename one of them, or pass suffixes other than {tuple(suffixes)!r}.",
         )
     return tuple(found)
+
+
+def left_columns(output: Sequence[OutputColumn]) -> tuple[OutputColumn, ...]:
+    """Select the columns of the left stream, under their own names."""
+    return tuple(
+        OutputColumn(0, column.source, column.source)
+        for column in output
+        if column.stream == 0
+    )

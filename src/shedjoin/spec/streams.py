@@ -11,6 +11,7 @@ from shedjoin.spec.capabilities.asked import asked_by
 from shedjoin.spec.capabilities.kinds import Feature, JoinKind
 from shedjoin.spec.capabilities.table import check_combination
 from shedjoin.spec.cells import Cells
+from shedjoin.spec.how import LEFT_ALONE, How, preserved
 from shedjoin.spec.identity import Identity, identity_of
 from shedjoin.spec.keys import OutputColumn
 from shedjoin.spec.relation import RelationSpec
@@ -70,6 +71,8 @@ class JoinSpec:
     ``terms`` are the other conditions that rows of a result must meet. ``cells`` are
     the cells of the first Band. If ``cells`` is None, all cells have the same width.
 
+    ``how`` says which rows are emitted besides, or in place of, pairs of rows.
+
     ``lateness_us`` is the longest delay of a watermark behind the greatest time of its
     stream: how far rows may come out of order.
     """
@@ -83,6 +86,19 @@ class JoinSpec:
     cells: Cells | None = None
     relation: RelationSpec | None = None
     lateness_us: int = 0
+    how: How = "inner"
+
+    @property
+    def preserves(self) -> tuple[bool, ...]:
+        """Whether rows of each stream are emitted if they find no partner."""
+        if self.how == "inner":
+            return (False,) * len(self.streams)
+        return preserved(self.how)
+
+    @property
+    def left_alone(self) -> bool:
+        """Whether results have the columns of the left stream alone."""
+        return self.how in LEFT_ALONE
 
     @property
     def join_kind(self) -> JoinKind:
@@ -171,6 +187,9 @@ class JoinSpec:
 
     def check_shedding(self, shedding: Shedding) -> None:
         """Refuse a budget or a policy that this kind of join does not support."""
+        if self.how != "inner":
+            given = [(Feature.OUTER_KEPT, f"how={self.how!r}")]
+            check_combination(self.join_kind, given)
         shedding.budget.check(len(self.streams), self.shards)
         check_combination(self.join_kind, asked_by(shedding))
 
@@ -202,6 +221,15 @@ class JoinSpec:
             return expired_us
         passed_us = 1000 * watermark_ms - self.lag_us
         return min(expired_us, passed_us - self.relation.delay_us)
+
+    def waits_us(self, stream: int) -> int:
+        """How long after its own time a row of a stream may still find a partner.
+
+        This is never negative, so the end of the wait is no earlier than the row.
+        """
+        others = [own for n, own in enumerate(self.streams) if n != stream]
+        lag_us = max(own.lag_us for own in others)
+        return max(0, self.streams[stream].keep_us + lag_us)
 
     def all_expired_us(self, watermark_ms: int) -> int:
         """The time up to which residents of no stream can be matched any more."""

@@ -27,6 +27,9 @@ from shedjoin.state.workspace import Workspace
 BEGINNING_MS = -(1 << 52)
 """A watermark before all event times, for runs in which no row is late."""
 
+END_MS = 1 << 52
+"""A watermark after all event times, for the end of a run."""
+
 _P = ParamSpec("_P")
 Running: TypeAlias = Generator[pa.RecordBatch, None, Report]
 """Body of a step: it yields joined rows batch by batch, and returns the report."""

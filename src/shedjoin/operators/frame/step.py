@@ -53,6 +53,7 @@ def windowed_step(
     blobs: Sequence[Blob],
     watermark_ms: int,
     admitted: Callable[[Chunk], Chunk] | None = None,
+    ending: Callable[[int], Iterator[pa.RecordBatch]] | None = None,
 ) -> Running:
     """Join the arrivals of a micro-batch and remove expired residents.
 
@@ -61,7 +62,9 @@ def windowed_step(
     same rules. Every chunk of arrivals is first joined with the residents of the other
     streams. Then the arrivals become residents. So each result is found once, when the
     last of its rows comes. ``admitted`` removes rows from a chunk. The removed rows are
-    counted as shed, and are neither joined nor stored.
+    counted as shed, and are neither joined nor stored. ``ending`` yields the results
+    that residents bring when they expire. Its argument is the number of the first
+    segment of the micro-batch.
     """
     store.tidy()
     streams = range(len(store.spec.streams))
@@ -82,6 +85,9 @@ def windowed_step(
                 matched += batch.num_rows
                 yield batch
     ahead = store.ahead(first_new, watermark_ms)
+    for batch in () if ending is None else ending(first_new):
+        matched += batch.num_rows
+        yield batch
     store.expire(watermark_ms)
     now = [store.residents(stream) for stream in streams]
     return Report(

@@ -27,6 +27,7 @@ class Feature(Enum):
 
     EXACT = "no budget"
     OUTER = '`how=` other than `"inner"`'
+    OUTER_KEPT = '`how=` other than `"inner"`, and a budget'
     RELATION_COLUMNS = "`Relation(columns=)`"
     RELATION_COLUMNS_KEPT = "`Relation(columns=)` and a budget"
     EVENT_TIME = "`event_time=`"

@@ -13,9 +13,25 @@ _SCORING = (
 )
 _BY_DEFAULT = "leave out keep=: the default policy fits the join."
 
-OUTER = Unsupported(
-    "asks for rows without a partner, but all joins are inner joins so far.",
-    'write how="inner", or use the outer join of Spark.',
+OUTER_PREDICATES = Unsupported(
+    "asks for rows without a partner, but a join by Band or Where is an inner join so "
+    "far.",
+    'write how="inner", or join by key columns alone.',
+)
+OUTER_SEVERAL = Unsupported(
+    "asks for rows without a partner, but a join of three or more streams is an inner "
+    "join: without a partner in one stream, a row may still have one in another.",
+    'write how="inner", or chain joins of two streams.',
+)
+OUTER_RELATION = Unsupported(
+    "asks for rows without a partner, but a join with a relation is an inner join so "
+    "far.",
+    'write how="inner".',
+)
+OUTER_BUDGET = Unsupported(
+    "asks for rows without a partner, but under a budget the partner may have been "
+    "shed.",
+    'leave out budget= and keep=, or write how="inner".',
 )
 OWN_TIME = Unsupported(
     "names a new event time, but results of a join of one stream keep the event time "

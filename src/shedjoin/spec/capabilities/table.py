@@ -40,7 +40,16 @@ TABLE: Mapping[Feature, Mapping[JoinKind, Cell]] = {
     Feature.EXACT: _row(
         *(By("exact"), _MULTIWAY, _MULTIWAY, _MULTIWAY, By("star"), By("star.alone"))
     ),
-    Feature.OUTER: _row(reasons.OUTER),
+    Feature.OUTER: _row(
+        *(By("exact.outer"), reasons.OUTER_PREDICATES),
+        *[reasons.OUTER_SEVERAL] * 2,
+        *[reasons.OUTER_RELATION] * 2,
+    ),
+    Feature.OUTER_KEPT: _row(
+        *(reasons.OUTER_BUDGET, reasons.OUTER_PREDICATES),
+        *[reasons.OUTER_SEVERAL] * 2,
+        *[reasons.OUTER_RELATION] * 2,
+    ),
     Feature.RELATION_COLUMNS: _row(
         *[reasons.NO_RELATION] * 4, By("star"), By("star.alone")
     ),

@@ -1,0 +1,223 @@
+"""The outer, semi and anti joins of one shard, without a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from shedjoin.columns.arrivals import Blob, Chunk, keyless
+from shedjoin.columns.hot import Hot
+from shedjoin.errors import StateMismatchError
+from shedjoin.kernels.index import fixed
+from shedjoin.operators.exact.hops import Partial, matches
+from shedjoin.operators.exact.outer_store import OuterStore
+from shedjoin.operators.exact.unpaired import left_rows, unpaired_rows
+from shedjoin.operators.frame.combine import Met, equal_keys, joined_columns
+from shedjoin.operators.frame.completeness import Completeness
+from shedjoin.operators.frame.gone_log import GoneLog
+from shedjoin.operators.frame.join import (
+    Opening,
+    Residents,
+    Residing,
+    Running,
+    Step,
+    as_step,
+)
+from shedjoin.operators.frame.reading import numbers_of, residing
+from shedjoin.operators.frame.results import room_for, room_within
+from shedjoin.operators.frame.runs import Stored
+from shedjoin.operators.frame.step import windowed_step
+from shedjoin.spec.streams import JoinSpec
+from shedjoin.state.blobs import Blobs, Commit
+from shedjoin.state.directory import Directory
+from shedjoin.state.payload import Payload
+from shedjoin.types import BoolArray, IntArray
+
+_LOG = "matched"
+
+
+class OuterJoin:
+    """The join of one shard that also emits rows without a partner, or left rows alone.
+
+    A row of a preserved stream that finds no partner is emitted with nulls when the
+    watermark passes the end of its wait: from then on, no arrival can match it. A row
+    whose key is null has no partner, and is emitted at once.
+
+    Parameters
+    ----------
+    store : OuterStore
+        The residents.
+    log : GoneLog
+        The stored log of rows that have matched.
+    """
+
+    kind = "outer"
+
+    def __init__(self, store: OuterStore, log: GoneLog) -> None:
+        self.spec = store.spec
+        self.store = store
+        self.payload = store.payload
+        self._log = log
+        self._completeness = Completeness()
+
+    @classmethod
+    def open(cls, opening: Opening) -> OuterJoin:
+        """Open the join from stored state, or begin a new one."""
+        directory, workspace = opening.directory, opening.workspace
+        if directory is None:
+            payload = Payload(workspace)
+            stored = Stored((), (0, 0), opening.seed)
+            return cls(OuterStore(opening.spec, payload, workspace, stored), GoneLog())
+        payload = Payload(workspace, directory.segments, directory.next_id)
+        store = OuterStore(
+            *(opening.spec, payload, workspace, Stored.of(directory)),
+            opened=opening.opened,
+        )
+        store.watermark_ms = directory.watermark_ms
+        log = GoneLog(directory.own[_LOG])
+        if not opening.opened:
+            store.restore(opening.blobs)
+            store.restore_flags(log.places(opening.blobs))
+        return cls(store, log)
+
+    @classmethod
+    def adopt(
+        cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
+    ) -> OuterJoin:
+        """Refuse the residents of another kind of join: matches were not noted."""
+        del opening, payload, residents
+        raise StateMismatchError(
+            "the checkpoint is that of another kind of join.",
+            fix="start the join with a new checkpoint.",
+        )
+
+    @staticmethod
+    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
+        """Read all stored residents, the oldest first."""
+        segments = Stored.of(directory).oldest_first
+        return residing(blobs, directory, spec, segments)
+
+    @staticmethod
+    def numbers(directory: Directory) -> list[int]:
+        """Numbers of all blobs except the directory."""
+        return numbers_of(directory, directory.own[_LOG])
+
+    def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
+        """Join the arrivals of a micro-batch, and emit rows whose wait is over."""
+        step = self._step(arrived, watermark_ms)
+        horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
+        return self._completeness.of_whole(step, horizon_us)
+
+    @as_step
+    def _step(self, arrived: Sequence[Blob], watermark_ms: int) -> Running:
+        """Join the arrivals; rows without a key need no partner to be searched for."""
+        seen, late, given = [0, 0], [0, 0], 0
+        for stream, rows, on_time in keyless(
+            arrived, self.spec, self.store.watermark_ms
+        ):
+            seen[stream] += rows.num_rows
+            late[stream] += rows.num_rows - on_time.size
+            for batch in self._without_partner(stream, Met(rows, on_time)):
+                given += batch.num_rows
+                yield batch
+
+        def ending(first_new: int) -> Iterator[pa.RecordBatch]:
+            for stream_over, met in self.store.ending(watermark_ms, first_new):
+                yield from self._without_partner(stream_over, met)
+
+        common = self.store, self._taken_in, arrived, watermark_ms
+        step = windowed_step(*common, ending=ending)
+        yield from step
+        report = step.report
+        passed = [a - b for a, b in zip(seen, late, strict=True)]
+        matched = report.matched + given
+        return replace(
+            report,
+            seen=_sums(report.seen, seen),
+            late=_sums(report.late, late),
+            stored=_sums(report.stored, passed),
+            expired=_sums(report.expired, passed),
+            matched=matched,
+            importance=float(matched),
+        )
+
+    def write(self, changes: Commit) -> dict[str, Any]:
+        """Write the rows that have matched; return facts for the directory."""
+        self._log.write(self.store.first, changes)
+        own = {_LOG: [list(part) for part in self._log.parts]}
+        return self.store.stored().facts() | self._completeness.facts() | own
+
+    def _taken_in(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
+        """Join arrivals with residents of the other stream, then store the arrivals."""
+        met = np.zeros(chunk.rows.num_rows, np.bool_)
+        yield from self._joined(chunk, met)
+        if self.spec.left_alone and chunk.stream == 0:
+            if self.spec.how == "left_semi":
+                yield from left_rows(self.spec, Met(chunk.rows, np.flatnonzero(met)))
+            chunk = _without(chunk, met)
+            met = np.zeros(chunk.rows.num_rows, np.bool_)
+        self.store.insert_met(chunk.stream, chunk.rows, chunk.hot, met)
+
+    def _joined(self, chunk: Chunk, into_met: BoolArray) -> Iterator[pa.RecordBatch]:
+        """Yield joined rows, and left rows that match for the first time.
+
+        The arrivals that have a partner are noted in ``into_met``.
+        """
+        spec, store, other = self.spec, self.store, 1 - chunk.stream
+        if store.is_empty(other):
+            return
+        room = room_for(chunk, [[run.segment for run in store.runs[other]]])
+        start = Partial.of(chunk.hot, spec.keeps_us[chunk.stream])
+        for arrival, slots in matches(store, start, [other], room):
+            for rows, hit, at in store.by_segment(other, slots[other]):
+                pair = [Met(chunk.rows, arrival[at]), Met(rows, hit)]
+                if chunk.stream:
+                    pair.reverse()
+                slot = slots[other][at]
+                if not spec.direct:
+                    same = equal_keys(spec, pair)
+                    pair = [Met(each.rows, each.at[same]) for each in pair]
+                    slot = slot[same]
+                into_met[pair[chunk.stream].at] = True
+                yield from self._emitted(other, slot, pair)
+
+    def _emitted(
+        self, other: int, slot: IntArray, pair: Sequence[Met]
+    ) -> Iterator[pa.RecordBatch]:
+        """Note the matches of residents, and yield what they bring."""
+        if not slot.size:
+            return
+        new = np.zeros(0, np.int64)
+        if self.store.flagged[other]:
+            new = self.store.note_matches(other, slot)
+        if not self.spec.left_alone:
+            yield from joined_columns(self.spec, pair)
+        elif self.spec.how == "left_semi" and other == 0 and new.size:
+            left = pair[0]
+            yield from left_rows(self.spec, Met(left.rows, left.at[np.sort(new)]))
+
+    def _without_partner(self, stream: int, met: Met) -> Iterator[pa.RecordBatch]:
+        """Yield rows without a partner, in batches of bounded size."""
+        if not self.spec.preserves[stream] or not met.at.size:
+            return
+        room = room_within(met.rows.nbytes // max(1, met.rows.num_rows))
+        for start in range(0, met.at.size, room):
+            part = Met(met.rows, met.at[start : start + room])
+            yield from unpaired_rows(self.spec, stream, part)
+
+
+def _without(chunk: Chunk, met: BoolArray) -> Chunk:
+    """Arrivals that have no partner yet."""
+    if not met.any():
+        return chunk
+    left = np.flatnonzero(~met)
+    hot = Hot(fixed(chunk.hot.key[left]), fixed(chunk.hot.time[left]))
+    return chunk._replace(rows=chunk.rows.take(pa.array(left)), hot=hot)
+
+
+def _sums(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...]:
+    return tuple(a + b for a, b in zip(one, other, strict=True))
