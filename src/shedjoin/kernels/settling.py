@@ -4,9 +4,10 @@ The decision itself needs only numbers and scores: an arrival *claims* a slot, a
 resident that is evicted *leaves* its slot. All else is written later, when a *run* ends
 or Python has to read the table. (A run is a group of arrivals that are processed
 together.) Then evicted residents are taken out of their chains, and the arrivals that
-are still stored are written. So an arrival that is evicted within its run is never
-written, and the cache misses of many rows overlap. If the processing of each arrival
-depends on the arrivals before it, each arrival is settled by itself.
+are still stored are written. This has two advantages: an arrival that is evicted within
+its run is never written, and the processor waits for the memory of many rows at the
+same time. If the processing of each arrival depends on the arrivals before it, each
+arrival is settled by itself.
 """
 
 from __future__ import annotations
@@ -150,8 +151,8 @@ def settle_victims(rules: Rules, arriving: Arriving, table: Table, out: Found) -
 def free_left(table: Table, out: Found) -> None:
     """Free the slots that residents have left and no arrival has claimed.
 
-    A slot that was free before the run is not marked as changed, because its content is
-    not used.
+    A slot may have been free before the run, and claimed and left within it. It is then
+    not marked as changed, because nothing reads the content of a free slot.
     """
     cursor = out.cursor[0]
     for each in range(cursor["left"]):

@@ -5,7 +5,8 @@ the monitored keys, which are a random sample: the results that these keys miss 
 divided by the share of keys that is monitored. The estimate is then corrected by two
 numbers that are known for all keys: the results found, and the rows that arrived. If
 the monitored keys had less than their share of found results or rows, they probably had
-less than their share of missed results. How much less follows from the correlation.
+less than their share of missed results. How much less is learned by a regression over
+groups of the monitored keys: of their missed results on the other two numbers.
 
 Monitored keys are divided into groups by a hash. The uncertainty of the estimate
 follows from how much it changes if one of the groups is left out (the jackknife).
@@ -112,7 +113,7 @@ class Meter:
         for at, column in enumerate(columns):
             total, frequent = column.sum(), column[rows.frequent].sum()
             self._frequent[at] += frequent
-            self._all[at] += total - frequent  # needed only for results found
+            self._all[at] += total - frequent  # only those of found results are read
         mine = np.flatnonzero(rows.watched & light)
         group = rows.group[mine]
         for at, column in enumerate(columns):
@@ -129,11 +130,12 @@ class Meter:
         return float(self._frequent[_EXACT] + self._groups[:, _EXACT].sum())
 
     def end(self, share: float, fade: float) -> tuple[Missed, Missed]:
-        """Estimate what this micro-batch missed, and the variances of all estimates.
+        """Estimate what this micro-batch missed, and how certain all estimates are.
 
-        The variances are those of the sum of all estimates since the beginning. The
-        estimates are not independent, because the same keys are monitored all the time.
-        Sums of former micro-batches are multiplied by ``fade``.
+        The first value has the estimates for this micro-batch, with their variances.
+        The second has variances only: those of the sums of the estimates of all
+        micro-batches. These are not independent, because the same keys are monitored
+        all the time. Sums of former micro-batches are multiplied by ``fade``.
         """
         self._lately *= fade
         self._lately += self._groups

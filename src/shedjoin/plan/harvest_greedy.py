@@ -77,8 +77,8 @@ def greedy_harvest(
     *Symbols.* "delta" is BestDeltaOutputPerDeltaCost, "results" BestOutput and
     "results_per_work" BestOutputPerCost. ``work`` is z C(1).
 
-    *Departures.* In the paper, lines 31 and 32 add d_ij where d_uj and d_uv are meant,
-    and EVAL has r for z. Line 17 of the paper ends the search when no step adds
+    *Departures.* Two misprints of the paper are corrected: lines 31 and 32 add d_ij,
+    where d_uj and d_uv are meant, and EVAL uses r, where z is meant. Line 17 of the paper ends the search when no step adds
     results. Here, work that is left is spent on further basic windows, the cheapest
     first, because scores are estimates. If work is left after basic windows were
     removed, some are added. "double" chooses by the number of steps, as the paper does,
@@ -88,11 +88,11 @@ def greedy_harvest(
     ``harvest_by_chance`` is used.
 
     *Guarantee.* None, since it is a heuristic. The following ratios compare the results
-    of "delta" with those of the optimum. With m = 3 and n = 10, the mean ratio is at
-    least 0.98 if ``work`` is at least 0.4 of the whole work, and at least 0.95 if it is
-    0.1 of the whole work. In single cases at 0.2, the ratio falls to 0.56. More streams
-    have lower ratios. With m = 5 and n = 20, some ten joins had ratios of 0.93 to 0.96
-    at 0.25 of the whole work, and of 0.84 to 0.9 at 0.05.
+    of "delta" with those of the optimum. For m = 3 streams of n = 10 basic windows, the
+    mean ratio is at least 0.98 if ``work`` is at least 0.4 of the whole work, and at
+    least 0.95 if it is 0.1 of the whole work. In single cases at 0.2, the ratio falls
+    to 0.56. More streams have lower ratios. With m = 5 and n = 20, some ten joins had
+    ratios of 0.93 to 0.96 at 0.25 of the whole work, and of 0.84 to 0.9 at 0.05.
 
     *Cost.* O(n m^4) for m streams with n basic windows; for m = 5 and n = 20 some
     milliseconds.

@@ -319,7 +319,7 @@ def _by_stream(
     load = _join_load(among)
     costs = plan.Costs(throttle.update, throttle.match)
     work = throttle.share * load.work(costs)
-    if scheme == "insert_no_probe":  # it stores every row, which is its least work
+    if scheme == "insert_no_probe":  # stores every row: cannot do less work
         work = max(work, (load.left_rate + load.right_rate) * costs.update)
     best = getattr(plan, scheme)(work, load, costs=costs)
     return np.array([best.left, best.right])[rows.stream]

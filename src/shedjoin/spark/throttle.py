@@ -24,7 +24,8 @@ from shedjoin.spec.throttle import OPEN, Throttle
 log = logging.getLogger("shedjoin")
 
 _LEAST = 0.01
-"""Below this share, the number of all results is extrapolated from this share."""
+"""When the number of all results is extrapolated from the share of the work, a smaller
+share counts as this one."""
 _CLOSER = 0.8
 """A new share is sent at once if it is below this part of the share sent before."""
 

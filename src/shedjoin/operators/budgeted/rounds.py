@@ -250,8 +250,8 @@ class Rounds:
     def _learn(self, block: _Block, since: int, matched: int) -> None:
         """Count a block in the models; ``since`` is the clock from before the block.
 
-        This is done after all arrivals of the block were joined. Otherwise, rows of the
-        miniature would be scored by models that already count later matches.
+        The miniature observes the block before the models count it. Otherwise, its rows
+        would be scored by models that already know later matches.
         """
         models, clock = self._store.models, self._store.table.clock_us
         fade = models.frequency.faded(max(since, clock) - since)
@@ -341,7 +341,8 @@ class Rounds:
         """Refuse rows that are larger than their whole pool.
 
         Otherwise, all residents would be evicted for such a row, and it would still not
-        fit. Like all refused rows, these count as stored and as refused.
+        fit. In the report, ``stored`` includes refused rows, so these rows are added to
+        both counts.
         """
         capacity, pooled = self._rules.capacity, self._rules.pooled
         if arriving.size.max() <= (capacity[0] if pooled else min(capacity)):

@@ -86,9 +86,10 @@ class OuterStore(WindowStore):
             self.first.add(self.runs[stream][-1].segment, met)
 
     def note_matches(self, stream: int, slot: IntArray) -> IntArray:
-        """Note matches of residents of one segment; return where the first ones are.
+        """Note that the residents ``slot``, all of one segment, have matched.
 
-        Left rows of a semi or an anti join are removed when they have matched.
+        Returns the positions in ``slot`` of those that matched for the first time. Left
+        rows of a semi or an anti join are removed when they have matched.
         """
         runs = self.runs[stream]
         owner = bisect_right(runs, int(slot[0]), key=lambda run: run.first_slot) - 1
@@ -114,8 +115,9 @@ class OuterStore(WindowStore):
     def ending(self, watermark_ms: int, first_new: int) -> Iterator[Alone]:
         """Yield the rows without a partner whose wait ends with this watermark.
 
-        ``first_new`` is the number of the first segment of the micro-batch. Its rows
-        may have come after the end of their wait.
+        ``first_new`` is the number of the first segment of the micro-batch. The wait of
+        a new row may have been over when it came. So of new segments, rows whose wait
+        ended at an earlier watermark are yielded as well.
         """
         reached_ms = max(self.watermark_ms, watermark_ms)
         for stream in self.streams:

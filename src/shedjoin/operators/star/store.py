@@ -142,7 +142,8 @@ class StarStore(WindowStore):
     def _residents_of(self, stream: int, relation_rows: IntArray) -> IntArray:
         """Slots of residents with the key of any of the given relation rows.
 
-        Residents from before the start of all these relation rows are left out.
+        A resident is left out if it is older than the earliest start of the given
+        relation rows with its key.
         """
         relation, ring = self.relation.rows, self.rings[stream]
         key, place = np.unique(
