@@ -11,6 +11,7 @@ from benchmarks.record import Record
 
 NAMES = {
     "exact": "the join on Spark against Spark's own join and the bare engine",
+    "ours": "only the joins of this library, of exact and star, to compare revisions",
     "window-growth": "cost of a micro-batch when the window is 16 times longer",
     "kernels": "the join on one core, without Spark",
     "band": "band joins on one core: a nested loop, a sorted index, the whole join",

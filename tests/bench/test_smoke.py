@@ -21,6 +21,7 @@ FIELDS = {
     "exact": ["equal", "rows_per_s"]
     + [f"{name}_rows_per_s" for name in RATES]
     + [f"ratio_{name}" for name in RATES],
+    "ours": ["passthrough_rows_per_s", "exact_rows_per_s", "star_rows_per_s"],
     "window-growth": ["time_ratio", "bytes_ratio"],
     "truth": ["of_informed_worst", "shards_steady_worst", "covered_worst"],
     "size": ["recall_zipf"],
@@ -53,7 +54,7 @@ def run(name: str, folder: Path) -> dict[str, Any]:
 
 
 LONG = (
-    *("exact", "learning", "budget", "budget-speed", "burst", "costs"),
+    *("exact", "ours", "learning", "budget", "budget-speed", "burst", "costs"),
     *("before-shuffle", "window-growth", "multiway", "shedding", "harvest-spark"),
     *("star", "optimum", "harvest", "several"),
 )
