@@ -78,14 +78,14 @@ def greedy_harvest(
     "results_per_work" BestOutputPerCost. ``work`` is z C(1).
 
     *Departures.* Two misprints of the paper are corrected: lines 31 and 32 add d_ij,
-    where d_uj and d_uv are meant, and EVAL uses r, where z is meant. Line 17 of the paper ends the search when no step adds
-    results. Here, work that is left is spent on further basic windows, the cheapest
-    first, because scores are estimates. If work is left after basic windows were
-    removed, some are added. "double" chooses by the number of steps, as the paper does,
-    and not by the results. For the load of the example below and 0.75 of the work,
-    "double" finds 165 results, and "grow" finds 180, which is the optimum. If one basic
-    window of each hop is too much work, the paper finds nothing. Here
-    ``harvest_by_chance`` is used.
+    where d_uj and d_uv are meant, and EVAL uses r, where z is meant. Line 17 of the
+    paper ends the search when no step adds results. Here, work that is left is spent on
+    further basic windows, the cheapest first, because scores are estimates. If work is
+    left after basic windows were removed, some are added. "double" chooses by the
+    number of steps, as the paper does, and not by the results. For the load of the
+    example below and 0.75 of the work, "double" finds 165 results, and "grow" finds
+    180, which is the optimum. If one basic window of each hop is too much work, the
+    paper finds nothing. Here ``harvest_by_chance`` is used.
 
     *Guarantee.* None, since it is a heuristic. The following ratios compare the results
     of "delta" with those of the optimum. For m = 3 streams of n = 10 basic windows, the
