@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +13,9 @@ import pytest
 from oracle.join import Row
 from oracle.outer import KINDS, Result, outer_join
 from shedjoin import local
+from shedjoin.columns.arrivals import KEYLESS
+from shedjoin.columns.ipc import decode_rows
+from shedjoin.columns.packing import pack
 from shedjoin.errors import StateMismatchError
 from shedjoin.local.shard import MemoryBlobs
 from shedjoin.local.tables import stream_of
@@ -168,3 +172,43 @@ def test_a_message_cannot_set_a_budget() -> None:
     run = local.join([(rows(1, 2, 3), rows(4))], how="left", control=control, **PAIR)
     assert run.report.resident == (3, 1)
     assert run.report.recall_state == "exact"
+
+
+def test_a_key_of_another_name_stays_null() -> None:
+    at = pa.array([1_700_000_000_000_000], TIME_TYPE)
+    left = pa.table({"b": [1], "c": [1], "lt": at})
+    right = pa.table({"b": [7], "rt": at})
+    later = pa.array([1_700_000_100_000_000], TIME_TYPE)
+    batches = [
+        (left.slice(0, 0), right),
+        (left.set_column(2, "lt", later), right.set_column(1, "rt", later)),
+        (left.slice(0, 0), right.slice(0, 0)),
+    ]
+    run = local.join(
+        batches,
+        on={"left": ["b", "c"], "right": ["b", "b"]},
+        within="10 seconds",
+        how="full",
+        time=("lt", "rt"),
+    )
+    (row,) = run.results.to_pylist()
+    assert (row["b"], row["c"], row["lt"]) == (7, None, None)
+
+
+def test_rows_without_a_key_are_placed_whatever_their_order() -> None:
+    nulls = pa.nulls(6, pa.int64())
+    table = rows(1, 2, 3, 4, 5, 6).set_column(0, "k", nulls)
+    spec = replace(spec_of("left"), shards=4)
+    placed = []
+    for order in ([0, 1, 2, 3, 4, 5], [3, 2, 5, 1, 0, 4]):
+        batch = table.take(pa.array(order)).to_batches()
+        blobs = [each for each in pack(batch, 0, spec) if each[1].stream == KEYLESS]
+        found = [
+            (shard, time)
+            for shard, blob in blobs
+            for part in decode_rows(blob.payload)
+            for time in part.column("at").cast(pa.int64()).to_pylist()
+        ]
+        placed.append(sorted(found))
+    assert placed[0] == placed[1]
+    assert len(placed[0]) == 6

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from shedjoin.columns.arrivals import KEYLESS, Blob, digest
 from shedjoin.columns.batches import PIECE_BYTES, grouped, pieces
 from shedjoin.columns.census import Counter, is_shared, may_share
-from shedjoin.columns.hot import as_int64, hot_columns
+from shedjoin.columns.hot import as_int64, hot_columns, in_microseconds
 from shedjoin.columns.ipc import encode_rows
 from shedjoin.columns.placing import Placed, placed, shard_of
 from shedjoin.columns.routes import Side
@@ -45,8 +45,11 @@ def pack(
     counter = Counter(spec, stream, has_sizes=has_sizes) if shared else None
     for arrived in _collected(batches):
         rows, keyless = _by_key(arrived, stream, spec)
-        for blob in _encoded(keyless, KEYLESS - stream):
-            yield int.from_bytes(blob.digest[:4], "big") % spec.shards, blob
+        if keyless.num_rows:
+            # By a value of the row: a repeated task places each row as before.
+            time = in_microseconds(keyless.column(spec.streams[stream].time))
+            where = Placed(None, as_int64(time) % spec.shards)
+            yield from _split(keyless, where, KEYLESS - stream, spec.shards)
         hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
         if routes is not None:
             yield from _split(rows, routes.placed(hot.key), stream, spec.shards)

@@ -111,6 +111,12 @@ def with_event_time(
             f"event_time={name!r}, but the result has a column of that name.",
             fix='choose another name, e.g. event_time="matched_at".',
         )
+    if spec.how != "inner" and any(own.time in own.keys for own in spec.streams):
+        raise ColumnError(
+            f"event_time={name!r}, but an event time is also a key, so a row without a "
+            "partner cannot be recognized by its times.",
+            fix='leave out event_time=, or write how="inner".',
+        )
     if spec.lag_us:
         lagging = [own.time for own in spec.streams if own.lag_us]
         raise ColumnError(
@@ -126,8 +132,7 @@ def _never_late(joined: DataFrame, spec: JoinSpec) -> Column:
     """A time of each result that is not behind the watermark when it is emitted.
 
     This is the latest time of its rows. For a row without a partner, and for a row of a
-    semi join, it is the end of its wait. If the time is also a key, one column has the
-    times of both streams. All results of an outer join then get the end of the wait.
+    semi join, it is the end of its wait.
     """
     names = [*dict.fromkeys(time_columns(spec))]
     times = [quoted(joined, own) for own in names]

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F  # noqa: N812  (Spark's own convention)
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
+from shedjoin.columns.schema import plain_type
 from shedjoin.control.folder import Control
 from shedjoin.errors import ParameterError
 from shedjoin.policies.goals import values_of
@@ -151,7 +152,9 @@ def _unpacker(schema: StructType, spec: JoinSpec) -> Unpacker:
     # Since Spark 4.3, the zone of timestamps is an argument without a default.
     zoned = "timezone" in signature(to_arrow_schema).parameters
     arguments: dict[str, Any] = {"timezone": "UTC"} if zoned else {}
-    return Filler(to_arrow_schema(schema, **arguments))
+    known = to_arrow_schema(schema, **arguments)
+    # Parts of pairs are all nullable, and a task must emit one schema.
+    return Filler(pa.schema([(field.name, plain_type(field.type)) for field in known]))
 
 
 def _check_engine(

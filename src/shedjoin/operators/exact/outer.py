@@ -121,13 +121,14 @@ class OuterJoin:
         ):
             seen[stream] += rows.num_rows
             late[stream] += rows.num_rows - on_time.size
-            for batch in self._without_partner(stream, Met(rows, on_time)):
+            size = rows.nbytes // max(1, rows.num_rows)
+            for batch in self._without_partner(stream, Met(rows, on_time), size):
                 given += batch.num_rows
                 yield batch
 
         def ending(first_new: int) -> Iterator[pa.RecordBatch]:
-            for stream_over, met in self.store.ending(watermark_ms, first_new):
-                yield from self._without_partner(stream_over, met)
+            for alone in self.store.ending(watermark_ms, first_new):
+                yield from self._without_partner(*alone)
 
         common = self.store, self._taken_in, arrived, watermark_ms
         step = windowed_step(*common, ending=ending)
@@ -200,11 +201,17 @@ class OuterJoin:
             left = pair[0]
             yield from left_rows(self.spec, Met(left.rows, left.at[np.sort(new)]))
 
-    def _without_partner(self, stream: int, met: Met) -> Iterator[pa.RecordBatch]:
-        """Yield rows without a partner, in batches of bounded size."""
+    def _without_partner(
+        self, stream: int, met: Met, row_bytes: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield rows without a partner, in batches of bounded size.
+
+        The bytes of a row come from the caller: those of decoded rows differ between
+        attempts at a micro-batch, and each attempt must yield the same batches.
+        """
         if not self.spec.preserves[stream] or not met.at.size:
             return
-        room = room_within(met.rows.nbytes // max(1, met.rows.num_rows))
+        room = room_within(row_bytes)
         for start in range(0, met.at.size, room):
             part = Met(met.rows, met.at[start : start + room])
             yield from unpaired_rows(self.spec, stream, part)

@@ -30,6 +30,7 @@ class Alone(NamedTuple):
 
     stream: int
     rows: Met
+    row_bytes: int
 
 
 class OuterStore(WindowStore):
@@ -133,7 +134,8 @@ class OuterStore(WindowStore):
                 over = (time > since) & (time <= now) & ~self.first.of(run.segment.id)
                 if over.any():
                     rows = self.payload.get(run.segment.id)
-                    yield Alone(stream, Met(rows, np.flatnonzero(over)))
+                    size = run.segment.bytes // run.segment.rows
+                    yield Alone(stream, Met(rows, np.flatnonzero(over)), size)
 
     def _survivors(self, stream: int, run: Run) -> pa.RecordBatch:
         rows = super()._survivors(stream, run)

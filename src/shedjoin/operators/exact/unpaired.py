@@ -41,8 +41,12 @@ def _sources(spec: JoinSpec, stream: int) -> Iterator[tuple[int, str]]:
     """Yield the columns of the result that a stream fills: their places and sources."""
     taken = {(column.stream, column.source) for column in spec.output}
     left, right = (own.keys for own in spec.streams)
-    # If a key of the right stream is no column of its own, the left key stands for it.
-    shared = {a: b for a, b in zip(left, right, strict=True) if (1, b) not in taken}
+    # Keys of the same name are one column of the result, which the left key fills.
+    shared = {
+        a: b
+        for a, b in zip(left, right, strict=True)
+        if (1, b) not in taken and a.lower() == b.lower()
+    }
     for place, column in enumerate(spec.output):
         if column.stream == stream:
             yield place, column.source
