@@ -18,7 +18,7 @@ from shedjoin.columns.batches import chunked
 from shedjoin.columns.hot import Hot, as_int64, hot_columns, in_microseconds
 from shedjoin.columns.ipc import decode_rows
 from shedjoin.spec.streams import JoinSpec
-from shedjoin.types import IntArray
+from shedjoin.types import BoolArray, IntArray
 
 _END_US = 1 << 62
 
@@ -97,8 +97,7 @@ def on_time(
     Hot columns are key and time as integers.
     """
     hot = hot_columns(rows, spec.streams[stream], direct=spec.direct)
-    late_us = spec.late_us(stream, late_ms)
-    taken = (hot.time > late_us) & (hot.time < _END_US)
+    taken = _is_on_time(stream, hot.time, spec, late_ms)
     if taken.all():
         return None, hot
     return np.flatnonzero(taken), Hot(hot.key[taken], hot.time[taken])
@@ -109,8 +108,12 @@ def keyless(
 ) -> Iterator[tuple[int, pa.RecordBatch, IntArray]]:
     """Yield rows without a key in the fixed order: stream, rows, those not late."""
     for stream, own in enumerate(spec.streams):
-        late_us = spec.late_us(stream, late_ms)
         for rows in pieces_of(blobs, KEYLESS - stream):
             time = as_int64(in_microseconds(rows.column(own.time)))
-            on_time = (time > late_us) & (time < _END_US)
-            yield stream, rows, np.flatnonzero(on_time)
+            taken = _is_on_time(stream, time, spec, late_ms)
+            yield stream, rows, np.flatnonzero(taken)
+
+
+def _is_on_time(stream: int, time: IntArray, spec: JoinSpec, late_ms: int) -> BoolArray:
+    taken: BoolArray = (time > spec.late_us(stream, late_ms)) & (time < _END_US)
+    return taken

@@ -44,8 +44,9 @@ def pack(
     has_sizes = in_bytes or steered  # a control message may set a budget in bytes
     counter = Counter(spec, stream, has_sizes=has_sizes) if shared else None
     for arrived in _collected(batches):
-        rows, keyless = _by_key(arrived, stream, spec)
-        if keyless.num_rows:
+        rows = arrived
+        if spec.preserves[stream]:
+            rows, keyless = _by_key(arrived, spec.streams[stream].keys)
             # By a value of the row: a repeated task places each row as before.
             time = in_microseconds(keyless.column(spec.streams[stream].time))
             where = Placed(None, as_int64(time) % spec.shards)
@@ -87,16 +88,10 @@ def _collected(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _by_key(
-    rows: pa.RecordBatch, stream: int, spec: JoinSpec
+    rows: pa.RecordBatch, keys: Iterable[str]
 ) -> tuple[pa.RecordBatch, pa.RecordBatch]:
-    """Divide rows by whether they have a key.
-
-    Rows without a key are dropped before, unless their stream is preserved.
-    """
-    keys = [rows.column(name) for name in spec.streams[stream].keys]
-    if not any(key.null_count for key in keys):
-        return rows, rows.slice(0, 0)
-    has_key = reduce(pc.and_, map(pc.is_valid, keys))
+    """Divide rows into those with a key, and those of which a key column is null."""
+    has_key = reduce(pc.and_, (pc.is_valid(rows.column(name)) for name in keys))
     return rows.filter(has_key), rows.filter(pc.invert(has_key))
 
 

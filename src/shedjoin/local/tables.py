@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -60,25 +59,18 @@ def usable_rows(
 ) -> pa.RecordBatch:
     """Rows whose key, time and ``named`` columns are not null.
 
-    Unless keys are ``direct``, a column with their hashes is added. Rows of a
-    ``preserved`` stream follow that have no key. Their hash is 0.
+    Rows of a ``preserved`` stream may do without a key. Unless keys are ``direct``, a
+    column with their hashes is added.
     """
-    keyless = _empty(table)
-    for name in (stream.time, *named, *stream.keys):
-        if not table[name].null_count:
-            continue
-        valid = pc.is_valid(table[name])
-        if preserved and name in stream.keys:
-            without = table.filter(pc.invert(valid))
-            keyless = pa.concat_batches([keyless, *without.to_batches()])
-        table = table.filter(valid)
+    keys = () if preserved else stream.keys
+    for name in (*keys, stream.time, *named):
+        if table[name].null_count:
+            table = table.filter(pc.is_valid(table[name]))
     rows = pa.concat_batches(table.to_batches()) if table.num_rows else _empty(table)
-    if not direct:
-        hashed = hash_rows([rows.column(name) for name in stream.keys])
-        rows = rows.append_column(HASH_COLUMN, pa.array(hashed))
-        none = pa.array(np.zeros(keyless.num_rows, hashed.dtype))
-        keyless = keyless.append_column(HASH_COLUMN, none)
-    return pa.concat_batches([rows, keyless]) if keyless.num_rows else rows
+    if direct:
+        return rows
+    hashed = pa.array(hash_rows([rows.column(name) for name in stream.keys]))
+    return rows.append_column(HASH_COLUMN, hashed)
 
 
 def with_importance(rows: pa.RecordBatch, source: Source | None) -> pa.RecordBatch:

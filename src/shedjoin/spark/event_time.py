@@ -136,9 +136,8 @@ def _never_late(joined: DataFrame, spec: JoinSpec) -> Column:
     """
     names = [*dict.fromkeys(time_columns(spec))]
     times = [quoted(joined, own) for own in names]
-    if len(times) == 1 and spec.how != "inner":
-        alone = [spec.waits_us(stream) for stream in _preserved(spec) or [0]]
-        return times[0] + F.lit(timedelta(microseconds=max(alone)))
+    if spec.left_alone:
+        return times[0] + F.lit(timedelta(microseconds=spec.waits_us(0)))
     latest = F.greatest(*times) if len(times) > 1 else times[0]
     for stream in _preserved(spec):
         other = times[1 - stream]

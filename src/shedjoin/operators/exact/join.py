@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -35,6 +35,8 @@ class ExactJoin:
     """
 
     kind = "exact"
+    makes: type[WindowStore] = WindowStore
+    """Class of the store."""
 
     def __init__(self, store: WindowStore, completeness: Completeness) -> None:
         self.spec = store.spec
@@ -43,13 +45,13 @@ class ExactJoin:
         self._completeness = completeness
 
     @classmethod
-    def open(cls, opening: Opening) -> ExactJoin:
+    def open(cls, opening: Opening) -> Self:
         """Open the join from stored state, or begin a new one."""
         directory, workspace = opening.directory, opening.workspace
         if directory is None:
             return cls._begin(opening, Payload(workspace), Completeness())
         payload = Payload(workspace, directory.segments, directory.next_id)
-        store = WindowStore(
+        store = cls.makes(
             *(opening.spec, payload, workspace, Stored.of(directory)),
             opened=opening.opened,
         )
@@ -61,7 +63,7 @@ class ExactJoin:
     @classmethod
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
-    ) -> ExactJoin:
+    ) -> Self:
         """Continue with the residents of another kind of join."""
         join = cls._begin(opening, payload, Completeness.of(opening.directory))
         for stream, rows in residents:
@@ -73,10 +75,10 @@ class ExactJoin:
     @classmethod
     def _begin(
         cls, opening: Opening, payload: Payload, completeness: Completeness
-    ) -> ExactJoin:
+    ) -> Self:
         ends = (0,) * len(opening.spec.streams)
         stored = Stored((), ends, opening.seed)
-        store = WindowStore(opening.spec, payload, opening.workspace, stored)
+        store = cls.makes(opening.spec, payload, opening.workspace, stored)
         return cls(store, completeness)
 
     @staticmethod
@@ -92,9 +94,12 @@ class ExactJoin:
 
     def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
         """Join the arrivals of a micro-batch and remove expired residents."""
-        step = windowed_step(self.store, self._taken_in, arrived, watermark_ms)
+        step = self._step(arrived, watermark_ms)
         horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
         return self._completeness.of_whole(step, horizon_us)
+
+    def _step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
+        return windowed_step(self.store, self._taken_in, arrived, watermark_ms)
 
     def _taken_in(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
         """Join arrivals with residents of other streams, then store the arrivals."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ from shedjoin.columns.hot import Hot
 from shedjoin.errors import StateMismatchError
 from shedjoin.kernels.index import fixed
 from shedjoin.operators.exact.hops import Partial, matches
+from shedjoin.operators.exact.join import ExactJoin
 from shedjoin.operators.exact.outer_store import OuterStore
 from shedjoin.operators.exact.unpaired import left_rows, unpaired_rows
 from shedjoin.operators.frame.combine import Met, equal_keys, joined_columns
@@ -22,17 +22,14 @@ from shedjoin.operators.frame.gone_log import GoneLog
 from shedjoin.operators.frame.join import (
     Opening,
     Residents,
-    Residing,
     Running,
-    Step,
     as_step,
 )
-from shedjoin.operators.frame.reading import numbers_of, residing
+from shedjoin.operators.frame.reading import numbers_of
 from shedjoin.operators.frame.results import room_for, room_within
-from shedjoin.operators.frame.runs import Stored
 from shedjoin.operators.frame.step import windowed_step
-from shedjoin.spec.streams import JoinSpec
-from shedjoin.state.blobs import Blobs, Commit
+from shedjoin.spec.report import Report
+from shedjoin.state.blobs import Commit
 from shedjoin.state.directory import Directory
 from shedjoin.state.payload import Payload
 from shedjoin.types import BoolArray, IntArray
@@ -40,7 +37,7 @@ from shedjoin.types import BoolArray, IntArray
 _LOG = "matched"
 
 
-class OuterJoin:
+class OuterJoin(ExactJoin):
     """The join of one shard that also emits rows without a partner, or left rows alone.
 
     A row of a preserved stream that finds no partner is emitted with nulls when the
@@ -49,45 +46,33 @@ class OuterJoin:
 
     Parameters
     ----------
-    store : OuterStore
-        The residents.
-    log : GoneLog
-        The stored log of rows that have matched.
+    store, completeness
+        As in :class:`ExactJoin`.
     """
 
     kind = "outer"
 
-    def __init__(self, store: OuterStore, log: GoneLog) -> None:
-        self.spec = store.spec
-        self.store = store
-        self.payload = store.payload
-        self._log = log
-        self._completeness = Completeness()
+    store: OuterStore
+    makes = OuterStore
+
+    def __init__(self, store: OuterStore, completeness: Completeness) -> None:
+        super().__init__(store, completeness)
+        self._log = GoneLog()
 
     @classmethod
-    def open(cls, opening: Opening) -> OuterJoin:
+    def open(cls, opening: Opening) -> Self:
         """Open the join from stored state, or begin a new one."""
-        directory, workspace = opening.directory, opening.workspace
-        if directory is None:
-            payload = Payload(workspace)
-            stored = Stored((), (0, 0), opening.seed)
-            return cls(OuterStore(opening.spec, payload, workspace, stored), GoneLog())
-        payload = Payload(workspace, directory.segments, directory.next_id)
-        store = OuterStore(
-            *(opening.spec, payload, workspace, Stored.of(directory)),
-            opened=opening.opened,
-        )
-        store.watermark_ms = directory.watermark_ms
-        log = GoneLog(directory.own[_LOG])
-        if not opening.opened:
-            store.restore(opening.blobs)
-            store.restore_flags(log.places(opening.blobs))
-        return cls(store, log)
+        join = super().open(opening)
+        if opening.directory is not None:
+            join._log = GoneLog(opening.directory.own[_LOG])  # noqa: SLF001  (its own)
+            if not opening.opened:
+                join.store.restore_flags(join._log.places(opening.blobs))  # noqa: SLF001
+        return join
 
     @classmethod
     def adopt(
         cls, opening: Opening, payload: Payload, residents: Iterable[Residents]
-    ) -> OuterJoin:
+    ) -> Self:
         """Refuse the residents of another kind of join: matches were not noted."""
         del opening, payload, residents
         raise StateMismatchError(
@@ -96,25 +81,13 @@ class OuterJoin:
         )
 
     @staticmethod
-    def residents(blobs: Blobs, directory: Directory, spec: JoinSpec) -> Residing:
-        """Read all stored residents, the oldest first."""
-        segments = Stored.of(directory).oldest_first
-        return residing(blobs, directory, spec, segments)
-
-    @staticmethod
     def numbers(directory: Directory) -> list[int]:
         """Numbers of all blobs except the directory."""
         return numbers_of(directory, directory.own[_LOG])
 
-    def step(self, arrived: Sequence[Blob], watermark_ms: int) -> Step:
-        """Join the arrivals of a micro-batch, and emit rows whose wait is over."""
-        step = self._step(arrived, watermark_ms)
-        horizon_us = self.spec.all_expired_us(self.store.watermark_ms)
-        return self._completeness.of_whole(step, horizon_us)
-
     @as_step
     def _step(self, arrived: Sequence[Blob], watermark_ms: int) -> Running:
-        """Join the arrivals; rows without a key need no partner to be searched for."""
+        """Join the arrivals; for rows without a key, no partner is searched for."""
         seen, late, given = [0, 0], [0, 0], 0
         for stream, rows, on_time in keyless(
             arrived, self.spec, self.store.watermark_ms
@@ -133,24 +106,21 @@ class OuterJoin:
         common = self.store, self._taken_in, arrived, watermark_ms
         step = windowed_step(*common, ending=ending)
         yield from step
-        report = step.report
-        passed = [a - b for a, b in zip(seen, late, strict=True)]
-        matched = report.matched + given
-        return replace(
-            report,
-            seen=_sums(report.seen, seen),
-            late=_sums(report.late, late),
-            stored=_sums(report.stored, passed),
-            expired=_sums(report.expired, passed),
-            matched=matched,
-            importance=float(matched),
+        passed = tuple(a - b for a, b in zip(seen, late, strict=True))
+        return step.report + Report(
+            seen=tuple(seen),
+            late=tuple(late),
+            stored=passed,
+            expired=passed,
+            matched=given,
+            importance=float(given),
         )
 
     def write(self, changes: Commit) -> dict[str, Any]:
         """Write the rows that have matched; return facts for the directory."""
         self._log.write(self.store.first, changes)
         own = {_LOG: [list(part) for part in self._log.parts]}
-        return self.store.stored().facts() | self._completeness.facts() | own
+        return super().write(changes) | own
 
     def _taken_in(self, chunk: Chunk) -> Iterator[pa.RecordBatch]:
         """Join arrivals with residents of the other stream, then store the arrivals."""
@@ -224,7 +194,3 @@ def _without(chunk: Chunk, met: BoolArray) -> Chunk:
     left = np.flatnonzero(~met)
     hot = Hot(fixed(chunk.hot.key[left]), fixed(chunk.hot.time[left]))
     return chunk._replace(rows=chunk.rows.take(pa.array(left)), hot=hot)
-
-
-def _sums(one: Sequence[int], other: Sequence[int]) -> tuple[int, ...]:
-    return tuple(a + b for a, b in zip(one, other, strict=True))

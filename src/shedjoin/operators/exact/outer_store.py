@@ -9,13 +9,12 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from shedjoin.columns.batches import chunked
 from shedjoin.columns.hot import Hot
 from shedjoin.kernels.index import NEVER
 from shedjoin.operators.exact.first_matches import FirstMatches
 from shedjoin.operators.exact.store import WindowStore
 from shedjoin.operators.frame.combine import Met
-from shedjoin.operators.frame.runs import Run, Stored, worth_moving
+from shedjoin.operators.frame.runs import Run, Stored
 from shedjoin.spec.streams import JoinSpec
 from shedjoin.state.payload import Payload
 from shedjoin.state.workspace import Workspace
@@ -101,18 +100,6 @@ class OuterStore(WindowStore):
             runs[owner] = run._replace(alive=run.alive - new.size)
         return new
 
-    def tidy(self) -> None:
-        """Rewrite the segments that ``worth_moving`` selects; flags move with rows."""
-        for stream in self.streams:
-            moving = worth_moving(self.runs[stream], self.rings[stream].end)
-            for merged in chunked(self._taken_out(stream, moving)):
-                if self.flagged[stream]:
-                    met = merged.column(_MATCHED).to_numpy(zero_copy_only=False)
-                    rows = merged.drop_columns([_MATCHED])
-                else:
-                    met, rows = np.zeros(merged.num_rows, np.bool_), merged
-                self.insert_met(stream, rows, self._hot(stream, rows), met)
-
     def ending(self, watermark_ms: int, first_new: int) -> Iterator[Alone]:
         """Yield the rows without a partner whose wait ends with this watermark.
 
@@ -146,6 +133,14 @@ class OuterStore(WindowStore):
             time = self.rings[stream].read(run.first_slot, run.segment.rows).time
             met = met[time > self.horizon_us(stream)]
         return rows.append_column(_MATCHED, pa.array(met))
+
+    def _put_back(self, stream: int, merged: pa.RecordBatch) -> None:
+        if not self.flagged[stream]:
+            super()._put_back(stream, merged)
+            return
+        met = merged.column(_MATCHED).to_numpy(zero_copy_only=False)
+        rows = merged.drop_columns([_MATCHED])
+        self.insert_met(stream, rows, self._hot(stream, rows), met)
 
     def _drop(self, stream: int, run: Run) -> None:
         super()._drop(stream, run)

@@ -89,7 +89,7 @@ class WindowStore:
         for stream in self.streams:
             moving = worth_moving(self.runs[stream], self.rings[stream].end)
             for merged in chunked(self._taken_out(stream, moving)):
-                self.insert(stream, merged, self._hot(stream, merged))
+                self._put_back(stream, merged)
 
     def expire(self, watermark_ms: int) -> None:
         """Remove residents that no arrival can match any more."""
@@ -165,6 +165,10 @@ class WindowStore:
             return 0
         entries = self.rings[stream].entries
         return int(count_after(entries, run.first_slot, run.segment.rows, horizon))
+
+    def _put_back(self, stream: int, merged: pa.RecordBatch) -> None:
+        """Store rows that :meth:`_taken_out` has yielded."""
+        self.insert(stream, merged, self._hot(stream, merged))
 
     def _taken_out(self, stream: int, moving: list[Run]) -> Iterator[pa.RecordBatch]:
         """Remove runs; yield the rows of each run that have not expired."""
